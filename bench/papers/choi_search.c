@@ -18,7 +18,8 @@
 
 enum { MOST = 8, LANES = 4, RUNS_MOST = 99, TEXT = 1 << 14, NAME = 128 };
 
-/* Shapes of more bytes than this multiple of the fewest are left out. */
+/* Shapes r x c in which A takes more than BYTES_MOST times the bytes of the smallest
+   shape are not timed. */
 static const double BYTES_MOST = 3;
 
 typedef struct search {
@@ -52,11 +53,12 @@ static int complain(search *s, const char *what)
 
 /* ---- one plan ---------------------------------------------------------------------- */
 
-/* The shape that a plan chose, and its prediction. */
+/* The block shape r x c and the R that a plan chose, with its prediction. */
 typedef struct choice {
-    int r, c, lanes; /* R; 0: unknown */
-    double fill;     /* 0 to 1 */
-    double model_s;  /* predicted seconds of the kernel */
+    int r, c, lanes; /* blocks of A have r x c numbers; `lanes` is R, the threads of a
+                        block of the GPU; 0: unknown */
+    double fill;    /* share of the numbers in the blocks that are entries of A, 0 to 1 */
+    double model_s; /* predicted seconds of the kernel */
 } choice;
 
 static hybrid_status plan_with(search *s, const char *parameters, hybrid_plan **out)
@@ -74,7 +76,7 @@ static hybrid_status plan_with(search *s, const char *parameters, hybrid_plan **
     return hybrid_spmm_plan(s->engine, &s->A, 1, &options, out);
 }
 
-/* Returns what follows `word` in the text, or "". */
+/* Returns what follows the first `word` in the text; "" if the text lacks the word. */
 static const char *after(const char *text, const char *word)
 {
     const char *at = strstr(text, word);
@@ -117,8 +119,9 @@ static hybrid_status time_plan(search *s, hybrid_plan *plan, double *seconds)
     return HYBRID_OK;
 }
 
-/* Times one plan and writes its line. `pick` is "", or the rule that chose. Returns the
-   seconds, or -1 after an error, which is kept in the line. */
+/* Times one plan and writes its line. `pick` is the rule of the paper that chose the
+   parameters, or "". Returns the seconds, or -1 after an error, which the line
+   contains. */
 static double time_one(search *s, const char *parameters, const char *pick)
 {
     hybrid_plan *plan = NULL;
@@ -247,7 +250,7 @@ static void search_problem(search *s, const char *spec)
     hybrid_dense_free(s->engine, &s->Y);
 }
 
-/* A matrix is searched with all variants and types, or not at all. */
+/* Times a matrix with all variants and types, or not at all if no time is left. */
 static void search_variants(search *s, const char *spec, const char *variants)
 {
     char names[NAME] = "", *rest = names;
@@ -272,8 +275,8 @@ static double number(const char *name, double otherwise)
     return value ? atof(value) : otherwise;
 }
 
-/* Opens the GPU. Without CHOI_RATES, measures it; the file of rates is OUT.jsonl.rates.
- */
+/* Opens the engine on the GPU. Without CHOI_RATES, first measures the GPU and writes the
+   file of rates OUT.jsonl.rates. */
 static int open_search(search *s, const char *path)
 {
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;

@@ -12,7 +12,10 @@
 
 static const float CHUNK_FRACTION = 0.2f;
 
-enum { REUSE = 3 }; /* index of the algorithm that repeats a product with other values */
+enum {
+    REUSE = 3
+}; /* index of the pseudo-algorithm that computes C again with other
+      values of A and B */
 
 struct product {
     cusparseConstSpMatDescr_t A, B;

@@ -26,7 +26,7 @@ static int count_threads(const bench_options *options)
     return threads;
 }
 
-/* Writes the processor's name, as Linux reports it. */
+/* Writes the processor's name, as /proc/cpuinfo has it, to `out`. */
 static void name_cpu(char *out, size_t size)
 {
     char line[LINE];

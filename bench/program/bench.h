@@ -22,13 +22,14 @@ typedef struct bench_options {
     hybrid_type    type;
     hybrid_order   order;         /* order of X and Y */
     hybrid_backend backend;
-    int64_t        cols;          /* columns of X now: one of `widths` */
+    int64_t        cols;          /* columns of X in the product that is timed now: one of
+                                     `widths` */
     int64_t        widths[BENCH_WIDTHS];
     int            width_count;
-    int64_t        chunk_rows;    /* 0: the planner's choice */
+    int64_t        chunk_rows;    /* rows of each chunk; 0: the planner's choice */
     size_t         device_memory; /* most bytes of device memory that the library may use
                                      on each device; 0: no cap */
-    /* numbers of CUDA devices that compute together; with device_count 0 the library uses
+    /* numbers of the CUDA devices that compute together; device_count 0: the library uses
        its first device only */
     int            devices[BENCH_DEVICES], device_count;
     const char    *variant;       /* NULL: the planner's choice; "all": each variant in
@@ -37,21 +38,23 @@ typedef struct bench_options {
     hybrid_split   split;
     double         host_share;
     int            threads, reps, warmup;
-    int            core, end;     /* core: 1: time the kernels (mode "core"). end: 1: time
-                                     the whole call (mode "end"). */
-    int            keep;          /* mode "end": number of additional calls whose results
-                                     are all kept */
-    int            pinned;        /* 1: operands and Y are pinned beforehand */
-    int            resident;      /* 1: calls of mode "end" are runs of one plan that
-                                     caches A on the device */
-    int            tf32;          /* 1: HYBRID_ALLOW_TF32 */
-    int            explain;       /* 1: HYBRID_EXPLAIN, and details in the JSON file */
-    int64_t        neighbour_ns;  /* nanoseconds for which other threads spin, from just
-                                     before each call (neighbour.h); NEIGHBOUR_FOREVER:
-                                     all the time; 0: there are no such threads */
-    int            progress;      /* 1: measure progress callbacks and cancelling */
+    int            core, end;    /* core: 1: time the kernels (mode "core"). end: 1: time
+                                    the whole call (mode "end"). */
+    int            keep;         /* mode "end": number of additional calls whose results
+                                    are all kept */
+    int            pinned;       /* 1: operands and Y are pinned beforehand */
+    int            resident;     /* 1: calls of mode "end" are runs of one plan that
+                                    caches A on the device */
+    int            tf32;         /* 1: plans have the flag HYBRID_ALLOW_TF32 */
+    int            explain;      /* 1: HYBRID_EXPLAIN, and details in the JSON file */
+    int64_t        neighbour_ns; /* nanoseconds for which other threads spin, from just
+                                    before each call (neighbour.h); NEIGHBOUR_FOREVER:
+                                    all the time; 0: there are no such threads */
+    int            progress;     /* 1: measure progress callbacks, and how fast cancelled
+                                    calls end */
     int            verify, peers;
-    const char    *json, *commit, *dump; /* NULL if not given */
+    const char    *json, *commit, *dump; /* paths, and the commit that is written with
+                                            each line; NULL if not given */
     char         **problems;
     int            problem_count;
 } bench_options;
@@ -65,17 +68,17 @@ int bench_parse(int argc, char **argv, bench_options *out);
 typedef struct bench_problem {
     char       name[BENCH_NAME];
     hybrid_csr A;
-    hybrid_csr T;          /* transpose of A; all zero if A is square */
-    double     alpha;      /* share of the 16 rows of a row panel that have an entry in a
-                              column which the panel uses, 0 to 1: the mean over all
-                              columns of all panels; NAN if memory was short */
+    hybrid_csr T;     /* transpose of A; all zero if A is square */
+    double     alpha; /* share of the 16 rows of a row panel that have an entry in a
+                         column which the panel uses, 0 to 1: the mean over all
+                         columns of all panels; NAN if memory was short */
 } bench_problem;
 
 /* Returns the second operand of SpGEMM: A, or its transpose if A is not square. */
 const hybrid_csr *bench_second(const bench_problem *problem);
 
 /* Loads a problem. `spec` is a description for hybrid_generate() or the path of a .mtx
-   file. Returns 0 on success, else after an error message. */
+   file. Returns 0 on success, -1 after printing an error. */
 int  bench_problem_load(hybrid_engine *tools, const char *spec, const bench_options *o,
                         bench_problem *out);
 void bench_problem_free(bench_problem *problem);
@@ -96,17 +99,19 @@ void bench_dense_free(hybrid_dense *dense);
 
 typedef struct bench {
     bench_options  options;
-    hybrid_engine *tools;             /* engine without a device that makes operands and
-                                         verifies; never timed */
-    FILE          *json;              /* NULL: no JSON file */
-    int            threads;           /* workers of the timed engines */
-    int            calls;             /* products computed so far in this process */
-    int            graphblas;         /* 1: GraphBLAS was started, once per process */
-    int            failed;            /* 1: a call of this library failed or gave a wrong
-                                         result */
+    hybrid_engine *tools;     /* engine without a device that makes operands and
+                                 verifies; never timed */
+    FILE          *json;      /* file that receives a line for each measurement; NULL:
+                                 none */
+    int            threads;   /* number of workers of the timed engines */
+    int            calls;     /* products computed so far in this process, by the
+                                 library */
+    int            graphblas; /* 1: GraphBLAS was started, once per process */
+    int            failed;    /* 1: a call of this library failed or gave a wrong
+                                 result */
     char           cpu[BENCH_NAME];
     char           versions[BENCH_NAME]; /* versions of library, CUDA and peers */
-    char           date[32];          /* when the program began, UTC */
+    char           date[32];             /* when the program began, UTC */
     bench_problem  problem;
     struct neighbour *neighbour;      /* threads that disturb the calls; NULL: none */
     struct bench_best {                 /* shortest times of this library for the problem,
@@ -114,10 +119,11 @@ typedef struct bench {
                                            verification found wrong; 0: none */
         double     end, kernels, new_matrix, reuse;
     } best;
-    double         reference_s;         /* reference time that the library last reported
-                                           for the problem, in seconds; 0: unknown */
-    int64_t        nnz_out, flops;      /* last report of the library: entries or elements
-                                           of the result, and flops; 0: unknown */
+    double         reference_s;    /* reference time that the library last reported
+                                      for the problem, in seconds; 0: unknown */
+    int64_t        nnz_out, flops; /* from the library's last report: number of
+                                      entries or elements of the result, and flops;
+                                      0: unknown */
 } bench;
 
 /* ---- a product ----------------------------------------------------------------- */
@@ -125,27 +131,27 @@ typedef struct bench {
 typedef struct bench_case {
     bench         *bench;
     hybrid_engine *engine;
-    hybrid_csr     C;    /* result of SpGEMM; belongs to `engine` */
-    hybrid_dense   X, Y; /* operand and result of SpMM and SpMV; from malloc */
+    hybrid_csr     C;       /* result of SpGEMM; belongs to `engine` */
+    hybrid_dense   X, Y;    /* operand and result of SpMM and SpMV; from malloc */
     struct peer_hold *hold; /* delays kernels until the host has enqueued them (hold.cu);
                                NULL: calls are timed without such delays */
 } bench_case;
 
 typedef struct bench_product {
-    const char *name;    /* "spgemm" */
-    const char *family;  /* prefix of its variants' names: "spgemm." */
-    int (*open)(bench_case *c);                    /* makes X and Y, if the product has
-                                                      them; returns 0 on success */
+    const char *name;           /* name of the product: "spgemm" */
+    const char *family;         /* prefix of its variants' names: "spgemm." */
+    int (*open)(bench_case *c); /* makes X and Y, if the product has
+                                   them; returns 0 on success */
     hybrid_status (*plan)(bench_case *c, const hybrid_plan_options *o, hybrid_plan **plan);
     hybrid_status (*run)(bench_case *c, hybrid_plan *plan);
-    hybrid_status (*once)(bench_case *c);          /* makes the one-shot call; NULL if the
-                                                      product has none */
-    void (*clear)(bench_case *c);                  /* frees C; does nothing with Y, which
-                                                      the next call overwrites */
-    void *(*keep)(bench_case *c);                  /* takes the result away, so that the
-                                                      next call allocates another; returns
-                                                      NULL if memory is short */
-    void (*drop)(bench_case *c, void *kept);       /* frees what keep() took */
+    hybrid_status (*once)(bench_case *c);    /* makes the one-shot call; NULL if the
+                                                product has none */
+    void (*clear)(bench_case *c);            /* frees C; does nothing with Y, which
+                                                the next call overwrites */
+    void *(*keep)(bench_case *c);            /* takes the result away, so that the
+                                                next call allocates another; returns
+                                                NULL if memory is short */
+    void (*drop)(bench_case *c, void *kept); /* frees what keep() took */
     hybrid_status (*verify)(bench_case *c, int64_t *row);
     void (*close)(bench_case *c);
 } bench_product;
@@ -158,11 +164,11 @@ const bench_product *bench_product_of(bench_op op);
 hybrid_status bench_pin(bench_case *c);
 void          bench_unpin(bench_case *c);
 
-/* Times every requested variant on bench->problem. */
+/* Times every requested variant of this library on bench->problem. */
 void bench_ours(bench *b);
 
-/* Measures progress callbacks of products, cancels some products, and prints a line.
-   Returns 0 on success, else after an error message. */
+/* Measures the time between progress callbacks during a product, cancels some products,
+   and prints a line. Returns 0 on success, else after an error message. */
 int bench_progress(bench_case *c, const bench_product *product);
 
 /* Times cuSPARSE on bench->problem. Prints a note instead if the build has no CUDA, if
@@ -208,30 +214,31 @@ typedef struct bench_line {
                                                      for a new matrix, or "" */
     const char   *details;           /* hybrid_plan_details() of the plan; NULL: not asked
                                         for */
-    char          error[BENCH_TEXT]; /* "": no error */
+    char          error[BENCH_TEXT]; /* sentence of the error of this line; "": no error */
     int64_t       cols;              /* columns of X; 0: SpGEMM, which has no X */
     bench_times   times;
-    hybrid_report report;            /* stage times are NAN if unknown */
-    int           resident;          /* 1: A was cached on the device; 0: it was not; -1:
-                                        line of a peer */
-    int           reuse;             /* 1: core, with values computed anew for a known
-                                        pattern of C */
-    int           reps;              /* number of calls of which `calls` and `new_matrix`
-                                        are figures */
-    double        plan_s;            /* seconds of planning in the median call: core: a
-                                        part of times.new_matrix; end: a part of
-                                        times.calls, except if that is a one-shot call;
-                                        NAN: unknown */
-    double        pack_s;            /* mode "core": seconds in which the first call
-                                        packed A; NAN: unknown, or another mode */
-    double        ratio;             /* median time of the peer over the shortest median
-                                        of this library; NAN: unknown */
-    double        new_matrix_ratio;  /* median times.new_matrix of the peer over the
-                                        shortest of this library; NAN: unknown */
-    int           verified;          /* 1: right; 0: wrong, or it could not be verified;
-                                        -1: not verified */
-    int           first;             /* 1: times.first belongs to the first product of
-                                        this process */
+    hybrid_report report;           /* report of the median call; times of stages are NAN
+                                       if unknown */
+    int           resident;         /* 1: A was cached on the device; 0: it was not; -1:
+                                       line of a peer */
+    int           reuse;            /* 1: core, with values computed anew for a known
+                                       pattern of C */
+    int           reps;             /* number of calls of which `calls` and `new_matrix`
+                                       are figures */
+    double        plan_s;           /* seconds of planning in the median call: core: a
+                                       part of times.new_matrix; end: a part of
+                                       times.calls, except if that is a one-shot call;
+                                       NAN: unknown */
+    double        pack_s;           /* mode "core": seconds in which the first call
+                                       packed A; NAN: unknown, or another mode */
+    double        ratio;            /* median time of the peer over the shortest median
+                                       of this library; NAN: unknown */
+    double        new_matrix_ratio; /* median times.new_matrix of the peer over the
+                                       shortest of this library; NAN: unknown */
+    int           verified;         /* 1: right; 0: wrong, or it could not be verified;
+                                       -1: not verified */
+    int           first;            /* 1: times.first belongs to the first product of
+                                       this process */
 } bench_line;
 
 /* takes over the options, and sets all times and findings to unknown */
@@ -241,7 +248,7 @@ void bench_print_head(void);
 void bench_print(bench *b, const bench_line *line);
 void bench_json(const bench *b, const bench_line *line);
 
-/* Returns GFLOP/s; NAN if unknown. */
+/* Returns GFLOP/s at the median time of the line; NAN if unknown. */
 double bench_gflops(const bench_line *line);
 
 /* Returns the reference time over the median time of a whole call; NAN if unknown, and in

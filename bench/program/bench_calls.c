@@ -9,7 +9,7 @@
 #include "bench/program/neighbour.h"
 #include "bench/program/peers.h"
 
-/* How the calls are made. */
+/* The operands, the options and the plan of timed calls. */
 typedef struct caller {
     bench_case *c;
     const bench_product *product;
@@ -49,7 +49,7 @@ static hybrid_status call_one_shot(const caller *k, bench_call *out)
                                : status;
 }
 
-/* Times plan, run and destroy. */
+/* Times making a plan, running it and destroying it. */
 static hybrid_status call_planned(const caller *k, bench_call *out)
 {
     hybrid_plan *plan;

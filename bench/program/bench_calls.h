@@ -4,7 +4,7 @@
 
 #include "bench/program/bench.h"
 
-/* Times of one call. */
+/* Times and report of one call of the library. */
 typedef struct bench_call {
     double        seconds; /* time of plan, run and destroy; of a later run of one plan:
                               time of the run only */
@@ -13,7 +13,7 @@ typedef struct bench_call {
                               run */
     int           packs;   /* 1: bench_new_matrix_s() includes the time of preparing
                               chunks, because this variant packs A */
-    hybrid_report report;  /* report of the run */
+    hybrid_report report;  /* report of the call's run */
 } bench_call;
 
 /* All calls of one variant: the first, the timed ones, and those with kept results. */
@@ -32,7 +32,7 @@ hybrid_status bench_call_all(bench_case *c, const bench_product *product,
 /* Returns 1 if preparing a chunk is more than copying rows of A to pinned memory. */
 int bench_packs(const char *variant);
 
-/* One of the times of a call, in seconds. */
+/* A function that returns one of the times of a call, in seconds. */
 typedef double (*bench_figure)(const bench_call *c);
 
 double bench_wall_s(const bench_call *c);
@@ -46,7 +46,7 @@ double bench_new_matrix_s(const bench_call *c); /* returns the seconds of planni
    0. */
 bench_span        bench_span_of_calls(const bench_call *calls, int count, bench_figure of);
 
-/* Returns the timed call with the median time. */
+/* Returns the timed call whose time, given by `of`, is the median of `reps` calls. */
 const bench_call *bench_median_call(const bench_calls *all, int reps, bench_figure of);
 
 #endif /* BENCH_CALLS_H */

@@ -31,7 +31,7 @@ static void keep_best(double *best, double seconds)
         *best = seconds;
 }
 
-/* Writes "host" for "spgemm.host.hash". */
+/* Writes the second part of a variant's name: "host" for "spgemm.host.hash". */
 static void backend_of(const char *variant, char *backend, size_t size)
 {
     const char *dot = strchr(variant, '.');

@@ -45,7 +45,8 @@ static int write_npy(const char *folder, const char *name, const char *descr,
                      const void *data, size_t count, size_t size)
 {
     char path[PATH], head[2 * ALIGNED + 1], dict[ALIGNED + ALIGNED / 2];
-    const size_t preamble = 10; /* magic, version, length of the dictionary */
+    const size_t preamble = 10; /* bytes before the dictionary: magic, version, length of
+                                   the dictionary */
 
     if (snprintf(path, sizeof path, "%s/%s.npy", folder, name) >= (int)sizeof path) {
         errno = ENAMETOOLONG;

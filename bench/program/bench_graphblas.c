@@ -17,7 +17,7 @@
 
 enum { SEED = 7 };
 
-/* GraphBLAS on one problem. */
+/* State of timing GraphBLAS on one problem. */
 typedef struct graph_case {
     bench *bench;
     GrB_Type type;
@@ -26,11 +26,11 @@ typedef struct graph_case {
     GrB_Descriptor sorted;
     GrB_Matrix A, B, X, out; /* B: NULL if it is A; out: C or Y of the last call */
     GrB_Matrix *kept;   /* results that are kept, without the latest, which is `out` */
-    hybrid_dense dense; /* X as a hybrid_dense */
-    double *seconds;    /* seconds of each timed call */
+    hybrid_dense dense; /* X as a hybrid_dense, for verification */
+    double *seconds;    /* array of the seconds of each timed call */
 } graph_case;
 
-/* Returns from the calling function if the call fails. */
+/* Returns from the calling function with the status of the call if the call fails. */
 #define TRY(call)                                                                        \
     do {                                                                                 \
         const GrB_Info info_ = (call);                                                   \

@@ -95,7 +95,7 @@ static void put_packing(FILE *f, const bench *b, const bench_line *line)
                                           : NAN);
 }
 
-/* Writes NAME_s, NAME_min_s and NAME_max_s. */
+/* Writes median, minimum and maximum as the fields NAME_s, NAME_min_s and NAME_max_s. */
 static void put_span(FILE *f, const char *name, bench_span span)
 {
     char field[64];
@@ -149,8 +149,8 @@ static void put_use(FILE *f, const bench_line *line)
     put_real(f, "use_cores", bench_use(line, HYBRID_CORES));
 }
 
-/* Returns the split that is written with a line. Only whole calls use the option
-   --split. */
+/* Returns the split that is written with a line: that of --split for whole calls, the
+   default for others. */
 static hybrid_split split_of(const bench_options *o, const bench_line *line)
 {
     return strcmp(line->mode, "end") == 0 ? o->split : HYBRID_SPLIT_DEFAULT;

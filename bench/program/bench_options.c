@@ -161,7 +161,7 @@ static int count(const char *what, const char *text, int least, int *out)
     return 0;
 }
 
-/* Parses "512M", "4GiB" or plain bytes. */
+/* Parses a size in bytes such as "512M", "4GiB" or "1000". */
 static int bytes(const char *what, const char *text, size_t *out)
 {
     static const char units[] = "KMGT";

@@ -14,7 +14,7 @@ enum { SEED = 5 };
 static const double SLOW_S = 4; /* if the first call of an algorithm takes longer than
                                    SLOW_S seconds, only one more is made */
 
-/* A peer on one problem. */
+/* State of timing cuSPARSE on one problem. */
 typedef struct peer_case {
     bench *bench;
     peer_device *device;

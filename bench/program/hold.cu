@@ -46,7 +46,8 @@ void peer_hold_close(peer_hold *h)
         (void)cudaEventDestroy(h->end);
     (void)cudaFreeHost(h->from);
     (void)cudaFree(h->to);
-    (void)cudaGetLastError(); /* clears errors of calls above for what was never opened */
+    (void)cudaGetLastError(); /* clears errors of the calls above, for a stream, event or
+                                 memory that was never made */
     free(h);
 }
 

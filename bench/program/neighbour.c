@@ -14,11 +14,11 @@ struct neighbour {
     pthread_mutex_t lock;
     pthread_cond_t woken;
     int64_t spin_ns;
-    int threads;         /* threads that were started */
-    int stop;            /* guarded by lock */
-    unsigned round;      /* number of disturbances so far; guarded by lock */
+    int threads;    /* number of threads that were started */
+    int stop;       /* 1: threads end at their next wake-up; guarded by lock */
+    unsigned round; /* number of calls of neighbour_disturb() so far; guarded by lock */
     atomic_int spinning; /* threads that have begun to spin in this round */
-    atomic_int stopped;  /* 1 ends a spin of NEIGHBOUR_FOREVER */
+    atomic_int stopped;  /* 1 ends the threads' endless spin (NEIGHBOUR_FOREVER) */
     pthread_t handles[];
 };
 
@@ -39,7 +39,8 @@ static void spin(neighbour *n)
         ;
 }
 
-/* Returns the round that follows `seen`, or `seen` itself if the threads are to stop. */
+/* Waits until the round after `seen` begins and returns its number, or returns `seen` if
+   the threads are to stop. */
 static unsigned await_round(neighbour *n, unsigned seen)
 {
     pthread_mutex_lock(&n->lock);

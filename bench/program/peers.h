@@ -24,8 +24,8 @@ typedef struct peer_csr {
 /* Operands in pageable host arrays, borrowed. */
 typedef struct peer_problem {
     peer_op     op;
-    size_t      value_size; /* bytes, 4 or 8 */
-    peer_csr    A, B;       /* B.row_ptr == NULL: B is A */
+    size_t      value_size; /* bytes of a value, 4 or 8 */
+    peer_csr    A, B;       /* B.row_ptr is NULL if B is A */
     const void *X;          /* A.cols x cols, without gaps; NULL for SpGEMM */
     int64_t     cols;
     int         col_major;  /* 1: X and Y are column-major */
@@ -36,7 +36,7 @@ typedef struct peer_problem {
 typedef struct peer_result {
     int64_t  nnz, room;     /* number of entries of C or elements of Y; and for how many
                                the arrays have room */
-    int32_t *row_ptr, *col; /* NULL for Y */
+    int32_t *row_ptr, *col; /* offsets and columns of C; NULL if the result is Y */
     void    *val;
 } peer_result;
 
@@ -49,12 +49,12 @@ void *bench_array(size_t bytes);
 
 /* Times and bytes of one call. */
 typedef struct peer_call {
-    double  seconds;        /* in mode "core": time of the kernels, whose memory was
-                               allocated before */
-    double  new_matrix_s;   /* in mode "core": time of a call with all allocations and
-                               inspection */
-    double  prepare_s;      /* time of preprocessing, which the two times above do not
-                               include; 0: there was none */
+    double  seconds;      /* in mode "core": time of the kernels, whose memory was
+                             allocated before */
+    double  new_matrix_s; /* in mode "core": time of a call with all allocations and
+                             inspection */
+    double  prepare_s;    /* time of preprocessing, which the two times above do not
+                             include; 0: there was none */
     int64_t nnz_out, bytes_up, bytes_down, device_bytes;
 } peer_call;
 

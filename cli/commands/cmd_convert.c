@@ -15,7 +15,7 @@ typedef struct conversion {
     const cli_options *options;
     hybrid_engine *engine;
     hybrid_file *file;
-    hybrid_csr made; /* a generated matrix; else zero */
+    hybrid_csr made; /* a generated matrix; zeroed if the matrix comes from a file */
     hybrid_operand matrix;
     cli_output output;
     int64_t begin_ns;

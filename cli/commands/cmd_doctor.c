@@ -60,8 +60,8 @@ static hybrid_status open_with(const char *rates, hybrid_backend backend, int de
     return hybrid_engine_create(&wanted, engine);
 }
 
-/* Opens the engine on the host, and again without rates if these cannot be read, so that
-   the rest of the machine is examined. */
+/* Opens the engine on the host. If its file of rates cannot be read, opens it again
+   without one, so that the rest of the machine is examined. */
 static int open_host(examination *e)
 {
     char message[MESSAGE], again[MESSAGE];
@@ -107,7 +107,7 @@ static void tell_rates(const hybrid_engine *engine)
 }
 
 /* Prints what each GPU is, and returns the number of GPUs that can be used. `message`
-   receives why the GPU after the last cannot be used. */
+   receives the reason why the device after these cannot be used. */
 static int tell_gpus(examination *e, char *message)
 {
     int count = 0;
@@ -178,7 +178,7 @@ static void examine_cores(examination *e)
 
 static void examine_memory(examination *e)
 {
-    /* MiB of host memory below which the command reports a problem */
+    /* MiB of free host memory below which the command reports a problem */
     enum { LEAST = 256 };
     const hybrid_machine *m = &e->machine;
 

@@ -25,8 +25,8 @@ static int print(const cli_job *job, cli_tell *tell)
     return CLI_DONE;
 }
 
-/* Prints whether X and Y fit into host memory. The library says this of C only, because
-   the program allocates X and Y. */
+/* Prints whether X and Y fit into host memory. The plan's text says this of C only,
+   because not the library but the program allocates X and Y. */
 static void print_dense_fit(const cli_job *job)
 {
     const cli_fit fit = cli_fit_of(job);
@@ -72,8 +72,8 @@ static void print_result(const cli_job *job)
            cli_count(r->flops / 2).s);
 }
 
-/* Prints whether C fits into host memory, for operands in files, which have no plan. The
-   text of a plan says this already. */
+/* Prints whether C fits into host memory, if an operand stays in its file: then no plan
+   exists. The text of a plan says this already. */
 static void print_sparse_fit(const cli_job *job)
 {
     const cli_fit fit = cli_fit_of(job);
@@ -188,8 +188,8 @@ static void put_candidates(cli_json *json, const cli_job *job)
     cli_json_end_array(json);
 }
 
-/* Writes the plan. `details` is the text of hybrid_plan_details(), with what the model of
-   the chosen variant's paper finds. */
+/* Writes the plan. `details` is the text of hybrid_plan_details(), which may include the
+   figures of a model from the chosen variant's paper. */
 static void put_plan(cli_json *json, const cli_job *job, const char *details)
 {
     const hybrid_report *r = &job->report;

@@ -98,7 +98,7 @@ static double element(const hybrid_dense *X, int64_t k, int64_t line)
 }
 
 typedef struct survey {
-    double least, most; /* least and largest finite value; least > most if no value is
+    double least, most; /* least and greatest finite value; least > most if no value is
                            finite */
     int64_t not_finite;
 } survey;

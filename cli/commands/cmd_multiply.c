@@ -17,8 +17,8 @@
 #include "cli/output/summary.h"
 #include "cli/trace/trace_write.h"
 
-/* Trials of the verification. A wrong row passes all of them with a probability of at
-   most 2^-10. */
+/* Number of random vectors with which --verify checks the result. A wrong row passes all
+   of them with a probability of at most 2^-10. */
 enum { TRIALS = 10 };
 
 typedef struct multiply {
@@ -90,8 +90,8 @@ static int plan(multiply *m)
     if (job->to_file)
         return CLI_DONE;
     if (cli_job_has_files(job) && job->right)
-        return CLI_DONE; /* no check here, because hybrid_spgemm_files() refuses a C that
-                            does not fit */
+        return CLI_DONE; /* no check of the size of C here, because hybrid_spgemm_files()
+                            makes it */
     const int code = cli_job_has_files(job) ? cli_files_predict(job) : cli_job_plan(job);
     if (code == CLI_DONE && job->streams && !cli_fit_is_sure(job, SURE)) {
         job->to_file = 1;
@@ -120,8 +120,8 @@ static hybrid_status run_plan(cli_job *job)
     return status == HYBRID_OK ? hybrid_plan_report(job->plan, &job->report) : status;
 }
 
-/* Runs the product once. The result of the call before is freed first, so that only one
-   result counts against the memory budget. */
+/* Computes the product once. The result of the previous call is freed first, so that only
+   one result counts against the memory budget. */
 static int run_once(cli_job *job)
 {
     hybrid_csr_free(job->engine, &job->C);

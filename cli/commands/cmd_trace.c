@@ -1,4 +1,5 @@
-/* cli/commands/cmd_trace.c - hybrid_spmm trace: shows a trace of multiply --trace. */
+/* cli/commands/cmd_trace.c - hybrid_spmm trace: shows a trace that multiply --trace
+   wrote. */
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -15,8 +16,8 @@
 /* Characters of a line of the chart if it is not printed on a terminal. */
 enum { COLUMNS = 100 };
 
-/* Returns 1 if the page may be written to this name, which ends in .html or is no
-   regular file (such as a pipe). */
+/* Returns 1 if a page may be written to `name`: it ends in .html, or an existing file of
+   this name is not regular (such as a pipe). */
 static int is_page_name(const char *name)
 {
     struct stat st;

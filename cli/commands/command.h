@@ -7,7 +7,8 @@
 
 typedef struct cli_options cli_options;
 
-/* Bits of the commands; an option has the bits of all commands that take it. */
+/* One bit for each command; cli_option.commands has the bits of all commands that take
+   the option. */
 enum {
     CLI_MULTIPLY  = 1u << 0,
     CLI_EXPLAIN   = 1u << 1,
@@ -18,12 +19,11 @@ enum {
     CLI_DOCTOR    = 1u << 6,
     CLI_TRACE     = 1u << 7,
     CLI_CONVERT   = 1u << 8,
-    CLI_PROGRAM   = 1u << 9 /* bit of the program without a command, as in hybrid_spmm
-                               --version */
+    CLI_PROGRAM = 1u << 9 /* the program without a command, as in hybrid_spmm --version */
 };
 
-/* A row of a list, with its name and its text, in --help and in a manual page. A NULL
-   name ends the list. */
+/* A name and its text, a row of a list in --help and in a manual page. A NULL name ends
+   the list. */
 typedef struct cli_term {
     const char *name, *text;
 } cli_term;
@@ -36,25 +36,28 @@ typedef struct cli_command {
                                                code */
     const char *arguments;                  /* arguments in the usage line: "A [B]"; ""
                                                if there are none */
-    int least, most;                        /* least and largest number of arguments */
-    const char *summary;                    /* what the command does, in the list of
-                                               commands: "compute A*B, A*A or A*X" */
+    int least, most;                        /* least and greatest valid number of
+                                               arguments */
+    const char *summary;                    /* what the command does, as the list of
+                                               commands shows it: "compute A*B, A*A or
+                                               A*X" */
     const char *description; /* text of help: paragraphs, separated by an empty line and
                                 not wrapped */
-    const cli_term *kinds;   /* list of the kinds of an argument KIND:ARGS; NULL if no
-                                argument has kinds */
+    const cli_term *kinds;   /* list of the values of KIND, if an argument has the form
+                                KIND:ARGS; else NULL */
     const cli_term *examples;
 } cli_command;
 
-extern const cli_command cli_program;    /* the program itself, without a command */
+extern const cli_command cli_program;    /* the program without a command, as in
+                                            hybrid_spmm --help */
 extern const cli_command cli_commands[]; /* all commands; a NULL name ends the list */
 extern const cli_term cli_exit_codes[];
 
 /* Returns the command called `name`, or NULL. */
 const cli_command *cli_command_find(const char *name);
 
-/* Returns the command line's beginning: "hybrid_spmm multiply", or "hybrid_spmm" for the
-   program itself. */
+/* Returns how a command line with the command begins: "hybrid_spmm multiply", or
+   "hybrid_spmm" for cli_program. */
 cli_text cli_command_title(const cli_command *command);
 
 int cli_multiply(const cli_options *options);

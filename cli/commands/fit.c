@@ -19,8 +19,7 @@ cli_fit cli_fit_of(const cli_job *job)
     cli_fit fit            = {.free = INT64_MAX};
 
     fit.needed = bytes_of_x(job);
-    if (!job->Y.data) /* Y does not count if it is already allocated, together with a
-                         random X */
+    if (!job->Y.data) /* Y counts unless it is allocated already: it is, if X is random */
         fit.needed += job->report.predicted_result_bytes;
     if (hybrid_engine_machine(job->engine, &machine) != HYBRID_OK ||
         machine.host_bytes == 0)
@@ -30,8 +29,8 @@ cli_fit cli_fit_of(const cli_job *job)
     return fit;
 }
 
-/* Returns 1 if values of operands are converted to --type: unless one is a JSON file,
-   whose values never are. */
+/* Returns 1 if --type converts the values of the operands. Values of a JSON file are
+   never converted. */
 static int is_converted(const cli_job *job)
 {
     const char *const *input = job->options->input;

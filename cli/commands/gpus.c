@@ -11,8 +11,8 @@
 /* PCI number of the vendor; upper byte of the PCI class of display controllers */
 enum { NVIDIA = 0x10de, DISPLAY = 0x03 };
 
-/* Returns the number of entries of a folder for which `counts` returns 1; 0 if there is
-   no such folder. */
+/* Returns the number of files in `folder` below `root` for which `counts` returns 1; 0 if
+   the folder does not exist. */
 static int count_entries(const char *root, const char *folder,
                          int (*counts)(const char *path, const char *name))
 {

@@ -1,4 +1,5 @@
-/* cli/commands/gpus.h - NVIDIA GPUs that the system shows, usable or not. */
+/* cli/commands/gpus.h - NVIDIA GPUs that the system shows, whether or not the library can
+   use them. */
 #ifndef CLI_GPUS_H
 #define CLI_GPUS_H
 

@@ -25,9 +25,9 @@ void cli_job_pause(cli_job *job)
     job->cpu_ns = cpu_now_ns();
 }
 
-/* Returns the resource that bound a step of `ns` nanoseconds: the file, for which
-   HYBRID_RESOURCES stands, if the step read or wrote one and the cores were busy for
-   less than half of its time; else the cores. */
+/* Returns the resource that bound a step of `ns` nanoseconds: the file if the step read
+   or wrote one and used the cores for less than half of its time; else the cores.
+   HYBRID_RESOURCES stands for the file, which is not a resource of the library. */
 static hybrid_resource bound_of(const cli_job *job, const char *stage, int64_t ns)
 {
     const int on_file = strncmp(stage, "read", 4) == 0 || strncmp(stage, "write", 5) == 0;
@@ -36,8 +36,8 @@ static hybrid_resource bound_of(const cli_job *job, const char *stage, int64_t n
     return on_file && 2 * busy_ns < ns ? HYBRID_RESOURCES : HYBRID_CORES;
 }
 
-/* Adds an event, a step of this program, to the trace, with the host memory that is in
-   use now. */
+/* Adds an event, which is a step of this program, to the trace, with the host memory that
+   is in use now. */
 static void add_to_trace(const cli_job *job, hybrid_event *event)
 {
     hybrid_machine machine = HYBRID_MACHINE_INIT;
@@ -158,8 +158,8 @@ int cli_job_open(cli_job *job)
 
 /* ---- options --------------------------------------------------------------------- */
 
-/* Returns 1 if the name of some variant is `beginning` or begins so. A colon and what
-   follows it, which are parameters, do not count; the library checks them. */
+/* Returns 1 if a variant has the name `beginning`, or a name that begins so. Parameters,
+   which follow a colon, are not compared; the library checks them. */
 static int is_variant(const char *beginning)
 {
     const size_t length = strcspn(beginning, ":");

@@ -19,26 +19,28 @@ typedef struct cli_job {
     hybrid_dense X, Y;
     hybrid_file *left_file, *right_file; /* open files of operands that stay in them, or
                                             NULL */
-    hybrid_file *opened[CLI_INPUTS]; /* operands that were opened to find their type; NULL:
-                                        none */
+    hybrid_file *opened[CLI_INPUTS]; /* operands that were opened only to find the type of
+                                        their values; NULL: not opened */
     int streams; /* 1: the result may be written to --output while it is computed */
-    int to_file; /* 1: the result is written so, and the arrays of C or Y are NULL */
-    const char *output; /* path that receives a result that is written so */
-    hybrid_plan *plan; /* NULL if an operand stays in its file: the library then plans
-                          each part */
+    int to_file; /* 1: the result is written to `output` while it is computed, and the
+                    arrays of C or Y are NULL */
+    const char *output; /* path of the file that receives the result if to_file is 1 */
+    hybrid_plan *plan; /* NULL if an operand stays in its file: the library then makes a
+                          plan for each part of it */
     hybrid_report report;
     const char *variant; /* name of the variant that computes; NULL: not yet known */
-    hybrid_trace *trace; /* NULL unless --trace is given */
-    cli_calls calls;     /* times of all calls; the report is that of the last call */
-    int64_t cpu_ns;      /* CPU time of the process when the last step ended, in
+    hybrid_trace *trace; /* collects the events of --trace; NULL without --trace */
+    cli_calls calls;     /* wall times of all calls of --repeat; `report` is that of the
+                            last call */
+    int64_t cpu_ns;      /* CPU time of the process at the end of the last step, in
                             nanoseconds */
-    /* wall seconds of the steps of this name */
+    /* wall time of each step, in seconds */
     double read_s, transpose_s, plan_s, verify_s, write_s;
-    /* time of cli_now_ns() when the command began */
+    /* when the command began, as a value of cli_now_ns() */
     int64_t begin_ns;
-    /* type of all values of the product */
+    /* type of the values of all operands and of the result */
     hybrid_type type;
-    /* names of the operands in the summary */
+    /* names of the operands, for the summary */
     cli_title left_name, right_name;
 } cli_job;
 
@@ -56,7 +58,7 @@ typedef size_t cli_tell(const hybrid_plan *plan, char *text, size_t capacity);
    caller frees the text. Returns 0, or an exit code after printing an error sentence. */
 int cli_job_told(const cli_job *job, cli_tell *tell, char **text);
 
-/* Returns the plan options that the options of the command line ask for. */
+/* Returns the options of a plan, as the options of the command line ask for them. */
 hybrid_plan_options cli_job_wanted(const cli_job *job);
 
 /* Returns 1 if an operand of the job stays in its file. */
@@ -78,7 +80,7 @@ hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backen
    given. */
 void cli_tell_note(const hybrid_engine *engine, const cli_options *options);
 
-/* Notes the CPU time, so that the next cli_job_step() counts CPU time from now on
+/* Reads the CPU time, so that the next cli_job_step() counts CPU time from now on
    only. */
 void cli_job_pause(cli_job *job);
 

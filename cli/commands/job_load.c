@@ -26,7 +26,7 @@ static int make_x(cli_job *job)
                                 HYBRID_ROW_MAJOR, NULL,          job->type};
         return CLI_DONE;
     }
-    /* Y is allocated before X is filled, so that sizes that do not fit fail at once */
+    /* Y comes first, so that a Y that does not fit fails before X is filled */
     hybrid_status status = hybrid_dense_create(job->engine, job->A.cols, o->dense_cols,
                                                HYBRID_ROW_MAJOR, job->type, &job->X);
     if (status == HYBRID_OK && !job->to_file)
@@ -40,10 +40,10 @@ static int make_x(cli_job *job)
     return CLI_DONE;
 }
 
-/* Returns 1 if an operand stays in its file, because no step needs all of it. explain
-   needs a plan, and a plan needs the operands in memory. So explain reads the operands
-   that the library would read completely. A file that is usually read stays if it is
-   large and the result is written while it is computed. */
+/* Returns 1 if an operand stays in its file, because no step needs all of it. The command
+   explain needs a plan, and a plan needs operands in memory; so explain reads the
+   operands that the library would read completely. A file of a format that is usually
+   read completely stays if it is large and the result is written while it is computed. */
 static int stays(const cli_job *job, const char *name, int transposed)
 {
     const cli_options *o = job->options;
@@ -149,8 +149,8 @@ static int load_left(cli_job *job)
     return code;
 }
 
-/* Sets *type to the type of operand i, or to 0 if it has none. A stored operand is
-   opened, and *is_stored is 1. */
+/* Sets *type to the type of the values of operand i, or to 0 if its file has none. An
+   operand whose numbers can stay in the file is opened, and *is_stored is 1. */
 static int type_of(cli_job *job, int i, hybrid_type *type, int *is_stored)
 {
     const char *name = job->options->input[i];
@@ -171,8 +171,8 @@ static int type_of(cli_job *job, int i, hybrid_type *type, int *is_stored)
 }
 
 /* Sets job->type, the type of all values: that of --type, else that of the operands in
-   files. The type of a file whose values are not converted takes precedence over that of
-   a .npy file. Text files have no type. Returns 0 or an exit code. */
+   files. If these differ, a file whose values cannot be converted decides before a .npy
+   file. Text files have no type. Returns 0 or an exit code. */
 static int find_type(cli_job *job)
 {
     const cli_options *o = job->options;
@@ -196,8 +196,9 @@ static int find_type(cli_job *job)
     return CLI_DONE;
 }
 
-/* Decides whether the result is written to its file while it is computed: if it is in a
-   format that only the library's files have, resumable, or of operands in files. */
+/* Decides whether the result is written to its file while it is computed. It is in three
+   cases: its format is neither Matrix Market nor .npy, the run is resumable, or an
+   operand stays in its file. */
 static void find_way(cli_job *job)
 {
     const cli_options *o = job->options;

@@ -40,7 +40,7 @@ hybrid_file_options cli_files_options(const cli_options *o)
     return wanted;
 }
 
-/* Sets the shape of the result, which is in its file. */
+/* Sets the sizes of C or Y, whose numbers are in the file. */
 static void set_shape(cli_job *job)
 {
     const int64_t rows = job->A.rows;

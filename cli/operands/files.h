@@ -7,15 +7,16 @@
 /* Computes C or Y of a job whose operands stay in their files, and fills its report. */
 hybrid_status cli_files_run(cli_job *job);
 
-/* Computes C or Y of a job and writes it to job->output meanwhile. Fills the report, and
-   the shape of the result, whose arrays are NULL. */
+/* Computes C or Y of a job and meanwhile writes it to job->output. Fills the report, and
+   the sizes of the result, whose arrays are NULL. */
 hybrid_status cli_files_to_file(cli_job *job);
 
-/* Returns the options of a result's file that the user's options ask for. */
+/* Returns the options of the result's file, as the user's options ask for them. */
 hybrid_file_options cli_files_options(const cli_options *options);
 
-/* Predicts the size of the result: predicted_nnz_out, predicted_result_bytes and flops of
-   the job's report. Returns 0 or an exit code. */
+/* Predicts the size of the result, if an operand stays in its file: sets
+   predicted_nnz_out, predicted_result_bytes and flops in the job's report. Returns 0 or
+   an exit code. */
 int cli_files_predict(cli_job *job);
 
 #endif /* CLI_FILES_H */

@@ -1,4 +1,5 @@
-/* cli/operands/operand.c - a matrix that the user names. */
+/* cli/operands/operand.c - an operand that the user names: its kind, its type, and its
+   numbers. */
 #include "cli/operands/operand.h"
 
 #include <limits.h>
@@ -12,7 +13,7 @@
 #include "cli/output/progress.h"
 #include "cli/output/say.h"
 
-/* An operand counts as large if it takes more than 1 / WHOLE_PART of the free memory;
+/* An operand is large if it takes more than 1 / WHOLE_PART of the free memory;
    hybrid_spgemm_files() reads smaller ones completely. */
 enum { WHOLE_PART = 4 };
 
@@ -82,8 +83,9 @@ static int is_regular(const char *name, struct stat *st)
 
 int cli_operand_is_stored(hybrid_engine *engine, const char *name)
 {
-    static const char *const others[] = {"raw", "Matrix Market", "npy"}; /* JSON has
-                                                                         its ending */
+    /* these formats are read by other functions; a JSON file ("raw") is recognised above
+     */
+    static const char *const others[] = {"raw", "Matrix Market", "npy"};
     const char *format;
     struct stat st = {.st_mode = 0};
 
@@ -116,7 +118,7 @@ int cli_operand_is_dense(const char *name)
     if (cli_operand_spec(name))
         return 0;
     const size_t bytes = cli_peek(name, text);
-    if (cli_operand_is_json(name)) /* it has "format": "hybrid-dense" */
+    if (cli_operand_is_json(name)) /* the file is described as "hybrid-dense" */
         return strstr(text, "\"hybrid-dense\"") != NULL;
     return cli_ends_in(name, ".npy") || is_npy(text, bytes) || has_array_banner(text);
 }

@@ -9,7 +9,8 @@
 /* Returns 1 if the name is "-". */
 int cli_operand_is_standard_input(const char *name);
 
-/* Returns the path that the library reads for the operand `name`. */
+/* Returns the path of the operand `name` for the library: /dev/stdin for "-", else
+   `name`. */
 const char *cli_operand_path(const char *name);
 
 /* Returns the operand's name in printable form, for messages. */
@@ -26,18 +27,19 @@ int cli_operand_is_json(const char *name);
    file, or a regular file whose contents are neither Matrix Market nor .npy. */
 int cli_operand_is_stored(hybrid_engine *engine, const char *name);
 
-/* Returns 1 if the operand is a regular file that takes a large part of the engine's free
+/* Returns 1 if the operand is a regular file of more than a quarter of the engine's free
    memory. */
 int cli_operand_is_big_file(hybrid_engine *engine, const char *name);
 
-/* Sets *type to the type of the values of a .npy file, or to 0 if the operand has no
-   type. */
+/* Sets *type to the type of the values of the .npy file `name`. Sets it to 0 if the
+   operand is not such a file. */
 void cli_operand_type(const char *name, hybrid_type *type);
 
-/* Returns 0, or an exit code if the values have another type than `wanted`. */
+/* Returns 0 if `is` equals `wanted`. Otherwise prints an error and returns an exit
+   code. */
 int cli_operand_check_type(const char *name, hybrid_type is, hybrid_type wanted);
 
-/* Returns the text after "gen:", or NULL. */
+/* Returns the text after "gen:" if `name` begins so, else NULL. */
 const char *cli_operand_spec(const char *name);
 
 /* Reads or generates the operand `name`, with values of `type` (0: that of its file, or

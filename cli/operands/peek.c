@@ -13,7 +13,7 @@ enum { TRIES = 100, PAUSE_NS = 10000000 };
 /* ---- bytes ----------------------------------------------------------------------- */
 
 /* Copies what a pipe contains now to `text`; tee() duplicates it without consuming it.
-   Returns its bytes, or 0 if there are none. */
+   Returns the number of bytes, or 0 if the pipe is empty. */
 static size_t peek_once(int fd, char *text, size_t room)
 {
     int ends[2];
@@ -28,7 +28,7 @@ static size_t peek_once(int fd, char *text, size_t room)
     return got > 0 ? (size_t)got : 0;
 }
 
-/* Repeats peek_once() until the text has a complete line or fills `room`, or TRIES times,
+/* Repeats peek_once() until `text` has a complete line or is full, at most TRIES times,
    because a program may write its first line in several pieces. */
 static size_t peek_pipe(int fd, char *text, size_t room)
 {
@@ -73,7 +73,8 @@ static size_t peek_file(const char *path, char *text, size_t room)
 
 /* ---- gzip ------------------------------------------------------------------------ */
 
-/* Inflates as much as `text` has room for. Data that is not gzip is copied. */
+/* Copies the `bytes` bytes at `raw` to `text`, inflated if they are gzip data, as far as
+   there is room. */
 static size_t inflate_head(char *raw, size_t bytes, char *text, size_t room)
 {
     z_stream z = {.next_in   = (z_const Bytef *)raw,

@@ -20,7 +20,7 @@ static int transpose(cli_job *job, const hybrid_csr *from, const char *stage,
     return CLI_DONE;
 }
 
-/* Transposes A. If `keep` is 1, for A'*A, the original A becomes B. */
+/* Transposes A. If `keep` is 1, the original A becomes B, for the product A'*A. */
 static int transpose_left(cli_job *job, int keep)
 {
     hybrid_csr T;
@@ -54,8 +54,8 @@ static int transpose_right(cli_job *job)
 int cli_shapes_transpose(cli_job *job)
 {
     const cli_options *o = job->options;
-    const int square     = job->right == &job->A; /* the product is A*A, A'*A, A*A' or
-                                                     A'*A' */
+    const int square     = job->right == &job->A; /* 1: both operands are A, transposed or
+                                                     not */
     int code = CLI_DONE;
 
     if (o->transpose_a)
@@ -65,8 +65,8 @@ int cli_shapes_transpose(cli_job *job)
     return code;
 }
 
-/* Returns advice such as "; add --transpose-b" if one transposition more or fewer makes
-   the shapes fit, else "". */
+/* Returns the end of an error: advice such as "; add --transpose-b" if adding or leaving
+   out one such option makes the shapes fit, else "". */
 static const char *remedy(const cli_job *job, int64_t rows)
 {
     const cli_options *o = job->options;

@@ -4,8 +4,8 @@
 
 #include "cli/commands/job.h"
 
-/* Replaces A and B by their transposes. Both must be in memory. `right` is &A for a
-   product of A with itself. Returns 0 or an exit code. */
+/* Replaces A and B by their transposes, as the options ask for. Both must be in memory.
+   job->right is &job->A for a product of A with itself. Returns 0 or an exit code. */
 int cli_shapes_transpose(cli_job *job);
 
 /* Checks that A has as many columns as B or X has rows. Otherwise prints an error that

@@ -47,8 +47,8 @@ static const cli_option *find_code(const cli_command *command, int code)
 /* ---- wrong options --------------------------------------------------------------- */
 
 typedef struct list {
-    char text[256]; /* names of commands or options, such as "multiply, explain"; cut off
-                       if they do not fit */
+    char text[256]; /* names of commands or options, such as "multiply, explain", cut off
+                       if there are too many */
     size_t used;
     int count;
 } list;
@@ -134,8 +134,8 @@ static int fail_long(const cli_command *command, const char *name)
     return fail_unknown(command, word, name);
 }
 
-/* Prints an error for an unknown letter, or for a long option that was written with one
-   dash. Returns CLI_USAGE. */
+/* Prints an error about an unknown letter after a dash, which may be a long option with
+   one dash too few. Returns CLI_USAGE. */
 static int fail_letter(const cli_command *command, const char *name)
 {
     const char word[] = {'-', (char)optopt, '\0'};

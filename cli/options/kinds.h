@@ -9,7 +9,7 @@
 
 enum { CLI_DEVICES = 16 };
 
-/* Value of --split: the processors that compute, and the share of the CPU. */
+/* Value of --split: who computes, and the share of the CPU. */
 typedef struct cli_split {
     hybrid_split how;
     double host_share; /* share of the CPU, 0 to 1, if `how` is HYBRID_SPLIT_SHARE */
@@ -32,18 +32,19 @@ typedef enum cli_format {
 } cli_format;
 
 typedef enum cli_completion {
-    CLI_COMPLETES_WORDS, /* a word of cli_kind.words, or nothing if there are none */
+    CLI_COMPLETES_WORDS, /* the value is completed to a word of cli_kind.words, or not if
+                            there are none */
     CLI_COMPLETES_FILES,
-    CLI_COMPLETES_VARIANTS /* a name of hybrid_variant_at() */
+    CLI_COMPLETES_VARIANTS /* the value is completed to a name of hybrid_variant_at() */
 } cli_completion;
 
 typedef struct cli_kind {
     const char *placeholder; /* name of the value in help: "FILE"; NULL for a flag */
-    const char *rule; /* how the sentence "--type takes ..." goes on; NULL if every text
-                         is valid */
+    const char *rule; /* end of the sentence "--type takes ..."; NULL if every text is
+                         valid */
 
-    /* Reads `text` into the option's field, whose type depends on the kind. Returns 0 if
-       `text` breaks the rule. */
+    /* Parses `text` and stores the value in *field, a field of cli_options with the type
+       below. Returns 0 if `text` breaks the rule. */
     int (*read)(const struct cli_kind *kind, const char *text, void *field);
 
     const cli_word *words; /* the valid words with their values; NULL if the value is no
@@ -52,8 +53,8 @@ typedef struct cli_kind {
     int64_t least, most; /* range of values that are whole numbers */
 } cli_kind;
 
-/* Kinds of values, each with the type of the field that it is stored in. A word
-   is stored as its cli_word.value. */
+/* Kinds of values, each with the type of the field of cli_options in which the value is
+   stored. A word is stored as its cli_word.value. */
 extern const cli_kind cli_kind_flag;     /* field: int */
 extern const cli_kind cli_kind_file;     /* field: const char *, not empty */
 extern const cli_kind cli_kind_folder;   /* field: const char *, not empty */

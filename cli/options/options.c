@@ -7,16 +7,18 @@
 enum {
     PRODUCT  = CLI_MULTIPLY | CLI_EXPLAIN,
     COMPUTES = PRODUCT | CLI_INFO | CLI_GENERATE | CLI_CONVERT,
-    WRITES   = CLI_MULTIPLY | CLI_CONVERT, /* results in files of many formats */
-    OPENS    = PRODUCT | CLI_CALIBRATE,    /* the commands that take --backend */
-    ALL      = COMPUTES | CLI_CALIBRATE | CLI_LIST | CLI_DOCTOR | CLI_TRACE
+    WRITES =
+        CLI_MULTIPLY | CLI_CONVERT,  /* commands that write matrices in many formats */
+    OPENS = PRODUCT | CLI_CALIBRATE, /* the commands that take --backend */
+    ALL   = COMPUTES | CLI_CALIBRATE | CLI_LIST | CLI_DOCTOR | CLI_TRACE
 };
 
 /* Offset of a field of cli_options. It compiles only if the field has the given type. */
 #define FIELD(type, name)                                                                \
     offsetof(cli_options, name) + 0 * sizeof(_Generic(((cli_options *)0)->name, type : 0))
 
-/* Rows of options that have a help text for each command. */
+/* Rows of an option whose help text depends on the command: one for each command or group
+   of commands. */
 #define OUTPUT(commands, help)                                                           \
     {                                                                                    \
         "output", 'o', commands, &cli_kind_file, FIELD(const char *, output), help       \

@@ -34,11 +34,11 @@ struct cli_options {
 };
 
 typedef struct cli_option {
-    const char *name;     /* long name, without "--" */
+    const char *name;     /* long name of the option, without "--" */
     char letter;          /* short form, one letter; 0 if there is none */
     unsigned commands;    /* bits of the commands (command.h) that take the option */
-    const cli_kind *kind; /* kind of the option's value */
-    size_t field;         /* offset of the value in cli_options */
+    const cli_kind *kind; /* kind of the option's value (kinds.h) */
+    size_t field;         /* byte offset of the value in cli_options */
     const char *help;     /* help text of sentences; shell completions show the first
                              one */
 } cli_option;
@@ -47,8 +47,7 @@ typedef struct cli_option {
    other commands. */
 extern const cli_option cli_option_table[];
 
-/* Returns the first option of the table, from `option` on, that `command` takes, or
-   NULL. */
+/* Returns the first row of the table, from `option` on, that `command` takes, or NULL. */
 const cli_option *cli_option_of(const cli_command *command, const cli_option *option);
 
 #define CLI_EACH_OPTION(option, command)                                                 \

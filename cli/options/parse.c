@@ -7,8 +7,9 @@
 
 #define DIGITS "0123456789"
 
-/* Parses a whole number of digits only. (strtoull() would accept blanks and signs.)
-   Returns 0 if there are none or the number is too large; *end points behind them. */
+/* Parses a whole number of digits only. (strtoull() would accept blanks and signs.) *end
+   points behind the digits. Returns 0 if there are no digits or the number is too
+   large. */
 static int parse_digits(const char *text, uint64_t *out, const char **end)
 {
     char *stop;

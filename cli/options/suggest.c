@@ -11,8 +11,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Returns the distance of two words, which must have at most LONGEST letters. Row i of
-   the table has the distances of the first i letters of `a` to all beginnings of `b`. */
+/* Returns the distance of two words, which must have at most LONGEST letters each. Row i
+   of `rows` has the distances of the first i letters of `a` to all beginnings of `b`. */
 static size_t distance(const char *a, const char *b)
 {
     size_t rows[LONGEST + 1][LONGEST + 1];

@@ -13,21 +13,21 @@ typedef struct cli_json {
     FILE *file;
     const char *indent;
     int fields;
-    int items; /* number of items written so far of the array that is open */
+    int items; /* number of items written so far to the array that is being written */
 } cli_json;
 
 void cli_json_begin(cli_json *json, FILE *file, const char *indent);
 void cli_json_end(cli_json *json);
 
-/* Writes `"key": ` and what separates it from the field before; the caller writes the
-   value. */
+/* Writes `"key": `, preceded by the comma and the new line after an earlier field. The
+   caller writes the value. */
 void cli_json_key(cli_json *json, const char *key);
 
-/* a value of NULL is written as null */
+/* writes null if `value` is NULL */
 void cli_json_text(cli_json *json, const char *key, const char *value);
 void cli_json_int(cli_json *json, const char *key, int64_t value);
 void cli_json_count(cli_json *json, const char *key, uint64_t value);
-/* a value of NAN is written as null */
+/* writes null if `value` is NAN */
 void cli_json_real(cli_json *json, const char *key, double value);
 
 void cli_json_truth(cli_json *json, const char *key, int truth);

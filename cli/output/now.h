@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Returns nanoseconds of CLOCK_MONOTONIC. */
+/* Returns the time of CLOCK_MONOTONIC in nanoseconds. */
 static inline int64_t cli_now_ns(void)
 {
     struct timespec t;

@@ -20,7 +20,7 @@ enum {
     HASH_BYTES   = sizeof ".0123456789abcdef" - 1
 };
 
-/* paths of the files that a signal handler removes */
+/* paths of partial files, which the handler of a signal removes */
 static char *volatile partials[SLOTS];
 
 void cli_outputs_remove_now(void)
@@ -69,8 +69,8 @@ static int claim_standard(cli_output *out)
     return code;
 }
 
-/* Claims a device or a pipe. It has no partial file, and is not opened yet, because
-   opening may block and the program at its other end would notice. */
+/* Claims a device or a pipe. It is written directly, and is not opened yet: opening may
+   block, and the program at its other end would notice. */
 static int claim_special(const struct stat *st, cli_output *out)
 {
     if (S_ISDIR(st->st_mode))
@@ -109,7 +109,7 @@ static int is_partial(const char *name, const char *stem)
     return digits > 0 && strcmp(name + digits, ".partial") == 0;
 }
 
-/* Removes the file unless a running program has locked it. */
+/* Removes the file `name` in the folder, unless a running program has locked it. */
 static void remove_left(int folder, const char *name)
 {
     struct stat st;
@@ -158,9 +158,9 @@ static int lock_partial(cli_output *out)
     }
 }
 
-/* Claims a regular file: makes the name of its partial file and the file. The name is
-   added to `partials` before the file exists, so that a signal handler can remove the
-   file at any moment. */
+/* Claims a regular file: chooses the name of its partial file and creates the file. The
+   name is added to `partials` before the file exists, so that a signal handler can remove
+   the file at any moment. */
 static int claim_partial(cli_output *out)
 {
     char *stem = make_stem(out->path);
@@ -199,7 +199,7 @@ int cli_output_claim(const char *path, cli_output *out)
         (strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0))
         return cli_fail(CLI_FILE,
                         "'%s' leads to a regular file: give the name of that file", path);
-    /* the file to which a link leads will be replaced, not the link */
+    /* if `path` is a link, the file to which it leads will be replaced, not the link */
     out->path = exists && !special ? realpath(path, NULL) : strdup(path);
     if (!out->path)
         return errno == ENOMEM ? no_memory() : fail_write(path);

@@ -4,8 +4,8 @@
    A file is written as "<path>.<process>.partial", which is also the name that the
    library writes to, and is then renamed. Names are claimed before anything is computed,
    so that a folder that is not writable is found at once. An interrupted or failed
-   program removes its partial files. Partial files of a killed program are removed by the
-   next program that writes `path`: a running program locks its partial files (flock). */
+   program removes its partial files. The next program that writes `path` removes those
+   that a killed program has left: a running program locks its partial files (flock). */
 #ifndef CLI_OUTPUTS_H
 #define CLI_OUTPUTS_H
 
@@ -19,7 +19,8 @@ typedef struct cli_output {
                       written directly */
     FILE *file;    /* stream to the file; NULL while it is not open */
     int lock;      /* descriptor that holds the lock of the partial file; -1: none */
-    int slot;      /* index in the list of files that a signal handler removes */
+    int slot;      /* index of `partial` in the list of files that a signal handler
+                      removes */
     int shared;    /* 1: `file` is standard output, which stays open */
 } cli_output;
 
@@ -50,7 +51,8 @@ FILE *cli_output_stream(cli_output *output);
    or an exit code after printing an error. */
 int cli_output_publish(cli_output *output);
 
-/* Removes all partial files. Safe in a signal handler. */
+/* Removes the partial files of all outputs that are not published yet. Safe in a signal
+   handler. */
 void cli_outputs_remove_now(void);
 
 /* Closes the output and removes its partial file if it was not published. An output that

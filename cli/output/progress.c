@@ -103,8 +103,9 @@ void cli_progress_begin(const hybrid_report *plan)
     line.flops = plan->flops;
 }
 
-/* Returns, as text, the time that is left if work goes on as fast as so far; "?" at the
-   beginning. `done` is the part that is done, 0 to 1, and took `seconds`. */
+/* Returns, as text, the time until the end if the rest takes as long per part as what is
+   done; "?" at the beginning. `done` is the share that is done, 0 to 1, and took
+   `seconds`. */
 static cli_text time_left(double done, double seconds)
 {
     const cli_text unknown = {"?"};
@@ -129,8 +130,8 @@ static void draw_rows(int64_t rows_done, int64_t rows, double s)
     draw(text);
 }
 
-/* Draws the progress of a file after `s` seconds. `total` is its bytes; -1 for a
-   pipe. */
+/* Draws the progress of a file after `s` seconds. `total` is the size of the file in
+   bytes; -1 for a pipe. */
 static void draw_bytes(int64_t bytes, int64_t total, double s)
 {
     const double done = total > 0 ? (double)bytes / (double)total : 1;

@@ -22,20 +22,20 @@ void cli_progress_phase(const char *verb, const char *name);
    cli_progress_tell() reports. */
 void cli_progress_file(const char *verb, const char *name);
 
-/* Shows the progress of what was begun: `done` of `total` rows of a run, or bytes of a
-   file (`total` -1: unknown), and the bytes of the result that are written. Shows nothing
-   new after cli_progress_phase(). */
+/* Shows the progress of the run or file that was begun last: `done` of `total` rows, or
+   bytes (`total` -1: unknown), and the bytes of the result that are written. Shows
+   nothing new after cli_progress_phase(). */
 void cli_progress_tell(int64_t done, int64_t total, int64_t written);
 
-/* Begins to show the rows of a run. `plan` is the predicted report of the run. */
+/* Begins to show the rows of a run, whose predicted report is `plan`. */
 void cli_progress_begin(const hybrid_report *plan);
 
-/* Removes the progress line from the screen. Must be called before other text is printed
-   on stderr, and at the end. */
+/* Removes the progress line from the screen. The caller does this before it prints other
+   text on stderr, and at the end. */
 void cli_progress_clear(void);
 
-/* Works as cli_progress_clear() without a flush of stderr, so that a signal handler may
-   call it. */
+/* Does the work of cli_progress_clear() without flushing stderr, so that a signal handler
+   may call it. */
 void cli_progress_clear_now(void);
 
 #endif /* CLI_PROGRESS_H */

@@ -86,7 +86,7 @@ void cli_report_usage(cli_json *json, const hybrid_report *r)
     cli_json_real(json, "speedup_over_reference", r->speedup_over_reference);
 }
 
-/* Writes null for a number that is unknown (-1). */
+/* Writes the number `bytes`, or null if it is unknown (-1). */
 static void put_known(cli_json *json, const char *name, int64_t bytes)
 {
     if (bytes >= 0)

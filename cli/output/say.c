@@ -7,7 +7,7 @@
 #include "cli/output/progress.h"
 #include "cli/output/utf8.h"
 
-/* bytes of a sentence, at most; enough for the longest path */
+/* maximum bytes of a sentence, enough for the longest path */
 enum { SENTENCE_BYTES = 8192 };
 
 /* Prints a sentence on stderr. Control characters are escaped, because a file name may
@@ -46,8 +46,8 @@ static int code_of(hybrid_status status)
     switch (status) {
     case HYBRID_OK:
         return CLI_DONE;
-    case HYBRID_BAD_ARGUMENT: /* wrong use, because such arguments are values that the
-                                 user gave */
+    case HYBRID_BAD_ARGUMENT: /* counts as wrong use, because the user gave the argument
+                                 on the command line */
         return CLI_USAGE;
     case HYBRID_BAD_MATRIX:
     case HYBRID_BAD_SHAPE:

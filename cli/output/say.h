@@ -18,7 +18,7 @@ enum {
 /* Prints "hybrid_spmm: sentence" and returns `code`. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints "hybrid_spmm: sentence" for what is not an error. */
+/* Prints "hybrid_spmm: sentence" about something that is not an error. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints the message of the call on `engine` that failed with `status`, and returns the

@@ -50,12 +50,13 @@ int cli_signals_open(void)
                    {SIGHUP, interrupted},
                    {SIGQUIT, interrupted},
                    {SIGPIPE, pipe_closed},
-                   {SIGXFSZ, SIG_IGN}}; /* so that a write beyond the file size limit
-                                           fails with EFBIG */
+                   {SIGXFSZ, SIG_IGN}}; /* ignored, so that a write beyond the file size
+                                           limit fails with EFBIG */
     struct sigaction before;
 
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        /* SA_RESTART, because the program goes on for a while after the first signal */
+        /* SA_RESTART: after the first signal the program goes on until the engine has
+           ended its call */
         struct sigaction action = {.sa_handler = signals[i].handler,
                                    .sa_flags   = SA_RESTART};
         sigfillset(&action.sa_mask);
@@ -75,8 +76,8 @@ void cli_signals_defer(void)
     deferred = 1;
 }
 
-/* Ends what cli_signals_defer() began: returns CLI_INTERRUPTED if a signal has come,
-   even if it came too late to end the call, else the exit code for `status`. */
+/* Ends the call that began with cli_signals_defer(). Returns CLI_INTERRUPTED if a signal
+   has come, even if it came too late to end the call, else the exit code for `status`. */
 int cli_signals_returned(const hybrid_engine *engine, hybrid_status status)
 {
     deferred = 0;

@@ -7,8 +7,7 @@
 #include "cli/output/outputs.h"
 #include "cli/output/text.h"
 
-/* Prints a matrix: its letter, shape, entries and name, as in " A 8 000 x 8 000 195 112
-   entries name". */
+/* Prints a matrix in one line: its letter, shape, number of entries and name. */
 static void put_matrix(const char *letter, int64_t rows, int64_t cols, int64_t entries,
                        const char *name)
 {
@@ -88,7 +87,7 @@ static void put_moved(const hybrid_report *r)
             cli_bytes(r->predicted_d2h_bytes).s);
 }
 
-/* Prints what was written while the result was computed. */
+/* Prints the bytes that were written to the result's file while the run computed. */
 static void put_written(const hybrid_report *r)
 {
     if (r->file_bytes == 0)
@@ -101,7 +100,8 @@ static void put_written(const hybrid_report *r)
     fputc('\n', stderr);
 }
 
-/* Prints what bound the run, and the use of each resource. */
+/* Prints which resource bound the run, and the share of the run in which each resource
+   was busy. */
 static void put_use(const hybrid_report *r)
 {
     fprintf(stderr, "  bound    %s; used", hybrid_resource_text(r->bound));
@@ -114,7 +114,8 @@ static void put_use(const hybrid_report *r)
             r->rates_measured ? "measured" : "built in; see hybrid_spmm calibrate");
 }
 
-/* Prints the reference time: the time in which the bus moves operands and result once. */
+/* Prints the reference time (the time in which the bus moves operands and result once)
+   and the speedup over it. */
 static void put_reference(const hybrid_report *r)
 {
     fprintf(stderr, "  against  %s, operands and result moved once: speedup %.2f\n",
@@ -130,8 +131,8 @@ static void put_split(const hybrid_report *r)
                 r->flops > 0 ? 200 * (double)r->host_products / (double)r->flops : 0);
 }
 
-/* Prints the largest use of memory. On the CPU the buffers of chunks are part of host
-   memory. */
+/* Prints the largest use of memory. On the CPU, host memory includes the buffers of
+   chunks. */
 static void put_peak(const hybrid_report *r, int on_gpu)
 {
     fprintf(stderr, "  peak     ");

@@ -4,7 +4,7 @@
 
 #include "cli/commands/job.h"
 
-/* Prints the summary on stderr. */
+/* Prints the summary of a finished product on stderr. */
 void cli_summary_print(const cli_job *job);
 
 #endif /* CLI_SUMMARY_H */

@@ -9,8 +9,8 @@ enum { ESCAPE_BYTES = sizeof "\\xNN" - 1 };
 int cli_utf8_length(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
-    unsigned low = 0x80, high = 0xbf; /* range of the second byte of a character, which
-                                         the first byte narrows */
+    unsigned low = 0x80, high = 0xbf; /* allowed range of the second byte of a character;
+                                         some first bytes narrow it */
     int length;
 
     if (p[0] < 0x80)
@@ -34,8 +34,8 @@ int cli_utf8_length(const char *text)
     return length;
 }
 
-/* Returns 1 if the character at `text` is a control character: of ASCII, or U+0080 to
-   U+009F. */
+/* Returns 1 if the character at `text` is a control character of ASCII, or one of U+0080
+   to U+009F. */
 static int is_control(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;

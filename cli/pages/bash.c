@@ -1,5 +1,6 @@
-/* cli/pages/bash.c - writes completions for bash. In the function, `words` is set to the
-   words that may follow, and `files` if a file may follow. */
+/* cli/pages/bash.c - writes completions for bash. The shell function that it writes sets
+   `words` to the words that may follow on the command line, and `files` if a file may
+   follow. */
 #include "cli/pages/page.h"
 
 static const char head[] = "# Completion of hybrid_spmm for bash.\n"
@@ -59,8 +60,8 @@ static void put_value(FILE *to, const cli_option *option)
     fputs(";;\n", to);
 }
 
-/* Writes the branch for a word that is not the value of an option: it may be an option,
-   a kind of argument, or a file. */
+/* Writes the branch of the shell function for a word that is not the value of an option:
+   the word may be an option, a kind of argument, or a file. */
 static void put_arguments(FILE *to, const cli_command *command)
 {
     fputs("        *) if [[ $cur == -* ]]; then words='", to);

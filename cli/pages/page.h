@@ -9,7 +9,7 @@
 
 /* Each writes a complete file: the manual page of a command, or completions for a
    shell. */
-/* date: "2026-01-31" */
+/* `date` is written as in "2026-01-31" */
 void page_man(FILE *to, const cli_command *command, const char *date);
 void page_bash(FILE *to);
 void page_zsh(FILE *to);

@@ -10,12 +10,12 @@
 
 enum {
     NAME_BYTES = 24, /* maximum bytes of the name of a lane, a stage or a memory */
-    MARGIN     = 10, /* characters behind the cells of a line: "100.0 %" and blanks */
+    MARGIN     = 10, /* characters to the right of a line's cells: "100.0 %" and blanks */
     MOST_CELLS = 400,
     LEAST      = 20 /* minimum number of cells (characters) of a line */
 };
 
-/* Stages and their letters. The last row stands for all others. */
+/* Stages and their letters. The last row stands for all other stages. */
 static const struct {
     const char *stage;
     char letter;
@@ -29,7 +29,7 @@ typedef struct chart {
     FILE *to;
     int name_width, cells;
     double cell_us;   /* microseconds of the run that a cell stands for */
-    int used[STAGES]; /* by stage: 1 if the run has it */
+    int used[STAGES]; /* for each stage: 1 if the run has it */
 } chart;
 
 /* The name of a lane, a stage or a memory, in printable form. */
@@ -56,8 +56,8 @@ static int stage_of(cli_slice slice)
     return i;
 }
 
-/* Returns the number of the cell, 0 to cells - 1, for a time of the trace in
-   microseconds. Times outside the run give the first or the last cell. */
+/* Returns the number of the cell, 0 to cells - 1, for the moment `us` of the trace. A
+   moment outside the run gives the first or the last cell. */
 static int cell_of(const chart *c, double us)
 {
     const double cell = (us - c->trace->begin_us) / c->cell_us;
@@ -216,8 +216,8 @@ static void put_times(const chart *c)
     fputc('\n', c->to);
 }
 
-/* Returns a count as text. The file may have any number in its place; it is limited to 0
-   to 9e18, and NAN is 0. */
+/* Returns a count as text. The file may contain any number where a count belongs: it is
+   limited to 0 to 9e18, and NAN counts as 0. */
 static cli_text number(double count)
 {
     return cli_count((int64_t)fmax(0, fmin(count, 9e18)));
@@ -257,7 +257,7 @@ static void put_stalls(const chart *c)
     }
 }
 
-/* Returns the larger of `width` and the width of the name. */
+/* Returns `width`, or the number of bytes of the name if that is larger. */
 static int widen(int width, cli_slice slice)
 {
     const int length = (int)strlen(name_of(slice).s);

@@ -65,9 +65,9 @@ int cli_read_array(cli_reader *r)
     return take(r, '[') || cli_reader_fail(r, "an array is expected");
 }
 
-/* Moves to the next member or element: reads the comma before it, which the first has
-   not. Returns 1, or 0 at the end of the object or array, which is then read, or after a
-   fault. */
+/* Moves to the next member or element of the object or array that `begin` opens and `end`
+   closes. Reads the comma before it, which the first member lacks. Returns 1; 0 behind
+   the last, after reading `end`, and after a fault. */
 static int next(cli_reader *r, char begin, char end)
 {
     const int first = r->last == begin;

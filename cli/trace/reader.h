@@ -17,7 +17,7 @@ typedef struct cli_slice {
 } cli_slice;
 
 typedef struct cli_reader {
-    const char *text, *end; /* the whole text; *end is 0 */
+    const char *text, *end; /* the whole text, [text, end); *end is 0 */
     const char *at;         /* next byte to read */
     char last;              /* first character of the last token: '{', '[', ',' or
                                another one */
@@ -28,17 +28,17 @@ typedef struct cli_reader {
 /* Begins to read a text of `bytes` bytes, which a 0 must follow. */
 cli_reader cli_reader_open(const char *text, size_t bytes);
 
-/* Records a fault at the next value, unless there was one before; `fault` is a clause
-   that says what is expected. Returns 0. */
+/* Records a fault at the next value, unless one was recorded before. `fault` is a clause
+   that says what is expected there. Returns 0. */
 int cli_reader_fail(cli_reader *r, const char *fault);
 
 /* Read the bracket that begins an object or an array. Return 0 after a fault. */
 int cli_read_object(cli_reader *r);
 int cli_read_array(cli_reader *r);
 
-/* cli_read_member() reads the name of the object's next member, cli_read_element() what
-   separates the array's next element from the one before. Both return 0 at the end of
-   the object or array, which is then read too, and after a fault. */
+/* cli_read_member() reads the name of the object's next member; cli_read_element() reads
+   the comma before the array's next element. Both return 1; 0 behind the last one, after
+   reading the closing bracket, and 0 after a fault. */
 int cli_read_member(cli_reader *r, cli_slice *name);
 int cli_read_element(cli_reader *r);
 
@@ -47,7 +47,8 @@ int cli_read_number(cli_reader *r, double *out);
 int cli_read_string(cli_reader *r, cli_slice *out);
 int cli_read_any(cli_reader *r); /* a value of any kind, which is checked and dropped */
 
-/* Checks that nothing but white space is left. */
+/* Returns 1 if nothing but white space is left of the text; else records a fault and
+   returns 0. */
 int cli_read_end(cli_reader *r);
 
 /* Sets *line and *column to the place of the fault, both counted from 1; columns are

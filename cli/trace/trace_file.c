@@ -54,8 +54,8 @@ typedef struct field {
     cli_slice *text;
 } field;
 
-/* Reads the value of an object's member `name`: into the field of that name, or nowhere
-   if `fields` has none. */
+/* Reads the value of the member `name` of an object to where `fields` says, or drops it
+   if `fields` does not list the name. */
 static void read_field(cli_reader *r, cli_slice name, const field *fields)
 {
     const field *f = fields;
@@ -183,7 +183,7 @@ static void read_facts(cli_trace *trace, cli_reader *r)
 
 /* ---- events ---------------------------------------------------------------------- */
 
-/* An event as the file has it; figures that it lacks are NAN. */
+/* An event as the file has it; numbers that it lacks are NAN. */
 typedef struct event {
     cli_slice name, phase;
     double tid, ts, dur, bytes;

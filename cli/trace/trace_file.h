@@ -9,8 +9,8 @@
 
 typedef struct cli_lane {
     cli_slice name;
-    double tid, busy_us; /* tid: number of the lane in events; busy_us: time of its bars
-                            in the run */
+    double tid, busy_us; /* tid: number of the lane, as events name it; busy_us: sum of
+                            the times of its bars in the run, in microseconds */
 } cli_lane;
 
 /* A bar of a lane: a stage of a chunk, or a step of the program. */
@@ -21,7 +21,8 @@ typedef struct cli_bar {
 
 typedef struct cli_memory {
     cli_slice name;
-    double limit_bytes, peak_bytes; /* limit_bytes: 0 if the memory has no limit */
+    double limit_bytes,
+        peak_bytes; /* bytes; limit_bytes is 0 if the memory has no limit */
 } cli_memory;
 
 typedef struct cli_sample {
@@ -38,17 +39,17 @@ typedef struct cli_use {
 typedef struct cli_trace {
     char *text; /* bytes of the file, followed by a 0 */
     size_t bytes;
-    cli_lane *lanes; /* in the order of the page, from top to bottom */
+    cli_lane *lanes; /* in the order in which the page shows them, from top to bottom */
     cli_bar *bars;
     cli_memory *memories;
-    cli_sample *samples; /* in the order of the file */
+    cli_sample *samples; /* samples of all memories, in the order of the file */
     cli_slice *stalls;   /* sentences, one for each stall */
     cli_use *uses;
     int64_t lane_count, bar_count, memory_count, sample_count, stall_count, use_count;
-    int no_memory;           /* 1: an array could not grow */
+    int no_memory;           /* 1: no memory was left to enlarge an array */
     cli_slice device, bound; /* names of the GPU or CPU and of the resource that bound
                                 the run; `bound` is empty if no run has finished */
-    double begin_us, end_us; /* begin and end of the run */
+    double begin_us, end_us; /* begin and end of the run, in microseconds */
     double workers, total_s, predicted_s, chunks, rows, format;
 } cli_trace;
 

@@ -13,8 +13,8 @@ int cli_trace_is_page(const char *name);
    Returns 0 or an exit code. */
 int cli_trace_write(hybrid_engine *engine, hybrid_trace *trace, cli_output *output);
 
-/* Writes the page for a trace of `bytes` bytes to a claimed output. Returns 0 or an exit
-   code. */
+/* Writes the page that shows the trace in the `bytes` bytes at `json` to a claimed
+   output. Returns 0 or an exit code. */
 int cli_trace_write_page(const char *json, size_t bytes, cli_output *output);
 
 #endif /* CLI_TRACE_WRITE_H */

@@ -1,10 +1,12 @@
-/* io/arrays/dense_put.c - writes rows of a dense matrix to a file, in either order. */
+/* io/arrays/dense_put.c - writes rows of a dense matrix to a file, in row-major or
+   column-major order. */
 #include "io/arrays/dense_put.h"
 
 #include "base/data/csr.h"
 #include "partition/move/transpose.h"
 
-/* Returns the rows in the order of the file, without gaps in its lines. */
+/* Sets *out to the elements of `rows` in the order of the file, without gaps between
+   lines: `rows` itself if it has this form, else a copy in p->lines. */
 static hybrid_status arrange(const hy_file_writer *self, const hy_dense_place *p,
                              const hybrid_dense *rows, const char **out)
 {
@@ -28,7 +30,8 @@ static hybrid_status arrange(const hy_file_writer *self, const hy_dense_place *p
     return HYBRID_OK;
 }
 
-/* Writes one run of the file for each column of the matrix, or one for all rows. */
+/* Writes the rows at their place in the file: one write if the file is row-major, else
+   one write for each column. */
 static hybrid_status put_rows(const hy_file_writer *self, const hy_dense_place *p,
                               const hybrid_dense *rows)
 {

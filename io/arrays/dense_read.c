@@ -16,12 +16,12 @@ enum { PIECE_VALUES = 1 << 18 };
 typedef struct conversion {
     hy_context *ctx;
     hy_input *input;
-    const char *from; /* values in the window (the present part of the file), perhaps not
-                         aligned */
+    const char *from; /* values to convert, in the window (the part of the file in
+                         memory), perhaps not aligned */
     char *to;
     int64_t before; /* number of elements in the windows before the present one */
     hy_number_kind kind;
-    hybrid_type type; /* type of the values at `to` */
+    hybrid_type type; /* type of the converted values, which are stored at `to` */
 } conversion;
 
 static hybrid_status convert(void *arg, int part, int64_t begin, int64_t end)
@@ -44,7 +44,8 @@ static hybrid_status convert(void *arg, int part, int64_t begin, int64_t end)
                    c->input->path, value, (long long)element);
 }
 
-/* Converts all values, window by window. */
+/* Converts all values of a .npy file, one window (part of the file in memory) after
+   another. */
 static hybrid_status convert_all(conversion *c, const hy_npy_header *h)
 {
     const size_t size = (size_t)c->kind.size;

@@ -15,8 +15,9 @@
 
 /* ---- reading ----------------------------------------------------------------------- */
 
-/* Returns the bytes of the file if its text is the input's text, and the file can be read
-   at any place; else -1. Pipes and gzip data are not such files. */
+/* Returns the size of the file in bytes if its numbers can be read in place: it is a
+   regular file that is not compressed. Otherwise, as for a pipe or gzip data, returns
+   -1. */
 static int64_t bytes_in_place(const hy_input *input)
 {
     char begin[8];
@@ -104,7 +105,8 @@ static hybrid_status open_matrix(hy_context *ctx, const hy_opening *opening,
 
 typedef struct npy_writer {
     hy_byte_file file;
-    hy_reused lines; /* rows of one call, in the order of the file */
+    hy_reused
+        lines; /* buffer for the rows of one call, arranged in the order of the file */
 } npy_writer;
 
 static hy_dense_place place_of(npy_writer *w)

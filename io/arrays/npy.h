@@ -8,10 +8,10 @@
 typedef struct hy_npy_header {
     hy_number_kind kind;
     hybrid_order order;
-    int axes;           /* 1 or 2 */
-    int64_t rows, cols; /* an array of 1 axis has 1 column */
-    int64_t bytes;    /* bytes of all values that the header announces */
-    const char *data; /* address of the first value in the window (the part of the file in
+    int axes;           /* number of axes, 1 or 2 */
+    int64_t rows, cols; /* an array of one axis has 1 column */
+    int64_t bytes;      /* bytes of all values that the header announces */
+    const char *data;   /* address of the first value in the window (the part of the file in
                          memory) */
 } hy_npy_header;
 
@@ -32,8 +32,8 @@ hybrid_status hy_npy_check_bytes(hy_context *ctx, const hy_input *input,
 enum { HY_NPY_HEADER_BYTES = 128 };
 
 /* Writes a header of version 1.0 to `out`. `descr` is NumPy's name of the numbers, such
-   as "<f8". With cols == -1 the array has the axis `rows` only, and with rows == -1
-   none. */
+   as "<f8". The array has the axes `rows` and `cols`; the axis `rows` only if cols == -1;
+   no axis if rows == -1, too. */
 void hy_npy_make_header(const char *descr, hybrid_order order, int64_t rows, int64_t cols,
                         char out[HY_NPY_HEADER_BYTES]);
 

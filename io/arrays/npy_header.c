@@ -15,11 +15,11 @@ enum { MAGIC_BYTES = sizeof magic - 1, MAX_AXES = 3, SEEN_ALL = 7 };
 typedef struct parser {
     hy_context *ctx;
     const hy_input *input;
-    const char *p, *end; /* unread part of the dictionary */
+    const char *p, *end; /* unread part of the dictionary: [p, end) */
     int64_t shape[MAX_AXES];
     int axes, fortran;
     hy_number_kind kind;
-    int seen; /* bit i: key i was read */
+    int seen; /* bit i is set once key i has been read */
 } parser;
 
 int hy_npy_is(const hy_input *input)

@@ -9,7 +9,7 @@
 
 typedef struct hy_byte_file {
     hy_context *ctx; /* NULL: the file is not open */
-    char *path;      /* for messages, allocated with hy_array() */
+    char *path;      /* path of the file, for messages, allocated with hy_array() */
     int fd;
 } hy_byte_file;
 
@@ -23,11 +23,11 @@ hybrid_status hy_byte_file_create(hy_context *ctx, const char *path, hy_byte_fil
 hybrid_status hy_byte_file_put(const hy_byte_file *file, int64_t at, const void *data,
                                size_t bytes);
 
-/* Waits until the disk has all bytes. */
+/* Waits until all bytes that were written are on the disk. */
 hybrid_status hy_byte_file_sync(const hy_byte_file *file);
 
-/* Closes the file, also after a failure. IO_FAILED if the system lost bytes. Accepts a
-   zeroed struct, which is OK. */
+/* Closes the file, also after a failure. IO_FAILED if the system lost bytes. Returns OK
+   for a zeroed struct. */
 hybrid_status hy_byte_file_close(hy_byte_file *file);
 
 /* A range of the file that is written from its begin to its end. A region collects short
@@ -35,23 +35,24 @@ hybrid_status hy_byte_file_close(hy_byte_file *file);
 typedef struct hy_byte_region {
     hy_context *ctx; /* NULL: the region is not open */
     const hy_byte_file *file;
-    int64_t at;               /* position of the next byte that is written to the file */
-    int64_t end;              /* position behind the last byte of the region */
+    int64_t at;  /* position in the file of the first byte in the buffer */
+    int64_t end; /* position behind the last byte of the region */
     char *buffer;
-    size_t filled; /* bytes in the buffer */
-    uint32_t *crc; /* (optional) set by the owner: CRC-32 of all bytes that were put,
-                      0 at first */
+    size_t filled; /* number of bytes that wait in the buffer */
+    uint32_t *crc; /* (optional) where the owner collects the CRC-32 of all bytes that
+                      were put; the owner sets it to 0 first */
 } hy_byte_region;
 
-/* Opens the region of bytes [begin, end). */
+/* Opens bytes [begin, end) of the file as a region. */
 hybrid_status hy_byte_region_open(const hy_byte_file *file, int64_t begin, int64_t end,
                                   hy_byte_region *out);
-/* Appends bytes. BAD_ARGUMENT if they exceed the region. */
+/* Appends bytes to the region. BAD_ARGUMENT if the region has no room for them. */
 hybrid_status hy_byte_region_put(hy_byte_region *region, const void *data, size_t bytes);
 /* Appends text of at most 500 bytes, formatted as printf() does. */
 __attribute__((format(printf, 2, 3))) hybrid_status
 hy_byte_region_print(hy_byte_region *region, const char *format, ...);
-/* Writes what the buffer holds. BAD_ARGUMENT if bytes of the region are missing. */
+/* Writes the bytes in the buffer. BAD_ARGUMENT if fewer bytes were put than the region
+   has. */
 hybrid_status hy_byte_region_flush(hy_byte_region *region);
 /* Frees the buffer. Accepts a zeroed struct, and may be called after the file is closed. */
 void hy_byte_region_close(hy_byte_region *region);

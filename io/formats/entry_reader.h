@@ -8,17 +8,19 @@
 #include "base/contract/context.h"
 
 typedef struct hy_entry {
-    int64_t row, col; /* from hy_entry_reader.base on; in the matrix */
+    int64_t row, col; /* in the matrix, counted from hy_entry_reader.base */
     double value;
 } hy_entry;
 
 typedef struct hy_entry_reader hy_entry_reader;
 
 typedef struct hy_entry_reader_ops {
-    /* Writes up to `most` entries to `to` and sets *count; 0 means that the file has no
-       more. The reader checks rows and columns. May use the pool of workers. BAD_FILE or
-       IO_FAILED, with a sentence that names file and line or index. */
-    hybrid_status (*next)(hy_entry_reader *self, int64_t most, hy_entry *to, int64_t *count);
+    /* Writes the next entries, up to `most`, to `to` and sets *count to their number; 0
+       means that the file has no more. The reader checks rows and columns. May use the
+       pool of workers. BAD_FILE or IO_FAILED, with a sentence that names file and line or
+       index. */
+    hybrid_status (*next)(hy_entry_reader *self, int64_t most, hy_entry *to,
+                          int64_t *count);
 
     void (*close)(hy_entry_reader *self);
 } hy_entry_reader_ops;
@@ -29,12 +31,12 @@ struct hy_entry_reader {
     int64_t rows, cols; /* sizes of the matrix. If the file does not tell them, the sizes of
                            the entries read so far; final after the last batch. */
     int64_t nnz;        /* entries that next() will bring; -1 if the file does not tell */
-    hybrid_type type;   /* type of the values */
-    int64_t base;       /* row and column of the first element in entries: 0 or 1; final
-                           after the last batch */
+    hybrid_type type;   /* type of the entries' values */
+    int64_t base;       /* index of the first row and of the first column in hy_entry: 0
+                           or 1; final after the last batch */
     int mirror;         /* 1 or -1: an entry (i, j) off the diagonal also stands for its
-                           mirror image (j, i), with the value multiplied by `mirror`. The
-                           file must not have both. 0: all entries are in the file. */
+                           mirror image (j, i), with the value multiplied by `mirror`; the
+                           file must not hold both. 0: all entries are in the file. */
     void *reader;       /* the reader's own state, for ops */
 };
 

@@ -1,7 +1,8 @@
-/* io/formats/file_format.h - formats of files in which the numbers of a matrix stay.
+/* io/formats/file_format.h - formats of matrix files: how a file is recognised, opened
+   and created. Numbers stay in the file until rows are read.
 
-   A format is a constant table of functions in a file of its own, format_*.c in io/.
-   To add a format, write the file and add its table to file_formats.c.
+   A format is a constant table of functions in a file of its own, format_*.c in io/. To
+   add a format, write the file and add its table to file_formats.c.
 
    A file name may end in "::MEMBER", which selects one matrix of a file that holds
    several, such as "cells.h5ad::layers/counts". A file whose own name contains "::" is
@@ -16,18 +17,19 @@
 
 /* A file that is being opened. */
 typedef struct hy_opening {
-    hy_input *input;       /* its first window; input->path lacks the member. A reader may
-                              take the input (hy_input_take()). */
-    const char *member;    /* the member that the name selects; NULL: none */
+    hy_input *input;    /* the file with its first window (the part of its text that is
+                              in memory); input->path lacks "::MEMBER". A reader may take
+                              the input (hy_input_take()). */
+    const char *member; /* MEMBER of "PATH::MEMBER"; NULL: the name has none */
 } hy_opening;
 
 typedef struct hy_file_format {
-    const char *name; /* as messages and options name the format, such as "npz" */
+    const char *name; /* name of the format in messages and options, such as "npz" */
 
     /* Endings of the names of files that create() writes, such as ".h5 .h5ad": lower
        case, separated by spaces. NULL if the format cannot be written. */
     const char *endings;
-    int has_members; /* 1: the format accepts a member */
+    int has_members; /* 1: names "PATH::MEMBER" are allowed */
 
     /* (optional) Returns 1 if a file that begins with the input's first window has this
        format. It decides by content; the name may decide between formats that look alike.
@@ -66,12 +68,13 @@ extern const hy_file_format *const hy_file_formats[];
 hybrid_status hy_matrix_file_open(hy_context *ctx, const hy_file_format *const *formats,
                                   const char *name, hy_matrix_file *out);
 
-/* Sets *out to the format of the file `name`, which is as above. */
+/* Sets *out to the format of the file `name`, "PATH" or "PATH::MEMBER". */
 hybrid_status hy_format_of_file(hy_context *ctx, const hy_file_format *const *formats,
                                 const char *name, const hy_file_format **out);
-void hy_matrix_file_close(hy_matrix_file *file); /* accepts a zeroed struct */
+void hy_matrix_file_close(hy_matrix_file *file); /* frees arrays and closes files; accepts
+                                                    a zeroed struct */
 
-/* Returns the format that writes files of this name, or NULL. */
+/* Returns the format that writes files with the ending of `path`, or NULL. */
 const hy_file_format *hy_format_of_name(const hy_file_format *const *formats,
                                         const char *path);
 

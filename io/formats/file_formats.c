@@ -15,10 +15,10 @@ const hy_file_format *const hy_file_formats[] = {
 /* ---- names --------------------------------------------------------------------------
  */
 
-/* A name in its two parts. */
+/* The two parts of a name "PATH::MEMBER". */
 typedef struct name_parts {
-    char *path;         /* allocated with hy_array() */
-    const char *member; /* text after "::"; NULL: none */
+    char *path;         /* PATH, allocated with hy_array() */
+    const char *member; /* MEMBER, the text after "::"; NULL: the name has none */
 } name_parts;
 
 static hybrid_status split_name(hy_context *ctx, const char *name, name_parts *out)

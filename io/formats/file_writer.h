@@ -13,16 +13,18 @@ typedef enum hy_compression { HY_STORED, HY_DEFLATE, HY_ZSTD } hy_compression;
 typedef struct hy_file_shape {
     int sparse;
     int64_t rows, cols;
-    int64_t nnz;          /* entries of a sparse matrix; -1 if not known yet */
-    hybrid_type type;     /* type of the values */
+    int64_t nnz;          /* number of entries of a sparse matrix; -1 if not known yet */
+    hybrid_type type;     /* type of the matrix's values */
     hybrid_index offsets; /* wanted type of row offsets, where the format has a choice */
     hybrid_index columns; /* wanted type of column indices, where the format has a choice */
-    hybrid_order order;   /* order of a dense matrix, whose rows arrive in order anyway */
+    hybrid_order order;   /* order of a dense matrix in the file; rows are appended from
+                             first to last in either case */
     hy_compression compression;
-    int shuffle; /* 1: bytes are shuffled before they are compressed, if the format can */
-    const char *target; /* final path of the file, after which a format names further files
-                           of its own; NULL: the path that create() is called with. Valid
-                           during create(). */
+    int shuffle;        /* 1: bytes are shuffled (byte k of all numbers together) before
+                           compression, if the format can do that */
+    const char *target; /* final path of the file. A format that writes several files
+                           names the others after it. NULL: the path that create() is
+                           called with. Valid during create(). */
 } hy_file_shape;
 
 typedef struct hy_file_writer hy_file_writer;
@@ -32,7 +34,7 @@ typedef struct hy_file_writer_ops {
        memory. Rows arrive in order, in any number per call. */
     hybrid_status (*sparse)(hy_file_writer *self, const hybrid_csr *rows);
 
-    /* Appends the rows of a dense matrix in either order. */
+    /* Appends the rows of a dense matrix, which may be row-major or column-major. */
     hybrid_status (*dense)(hy_file_writer *self, const hybrid_dense *rows);
 
     /* Completes the file and closes it. After a failure the caller calls abort(). */
@@ -45,8 +47,8 @@ struct hy_file_writer {
     const hy_file_writer_ops *ops; /* NULL: no file is open */
     hy_context *ctx;
     hy_file_shape shape;
-    int64_t rows;  /* rows written so far */
-    int64_t nnz;   /* entries written so far */
+    int64_t rows;  /* number of rows written so far */
+    int64_t nnz;   /* number of entries written so far */
     int64_t bytes; /* bytes written so far, for progress */
     void *writer;  /* the writer's own state, for ops */
 };

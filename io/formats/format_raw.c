@@ -12,8 +12,8 @@
 
 /* ---- an array ---------------------------------------------------------------------- */
 
-/* Number of bytes of the input's path that come before a relative name: its folder. 0 if
-   the name is absolute or the path has no folder. */
+/* Returns the number of bytes of the input's path that precede `name`, which is relative
+   to the input's folder. 0 if `name` is absolute or the path has no folder. */
 static size_t folder_of(const hy_input *input, const char *name)
 {
     const char *slash = strrchr(input->path, '/');
@@ -55,7 +55,8 @@ static hybrid_status open_array(hy_context *ctx, const hy_input *input,
 
 /* ---- matrices ---------------------------------------------------------------------- */
 
-/* Returns the number of elements from the first to the last, gaps included. */
+/* Returns the number of elements that X spans in memory, gaps between its lines
+   included. */
 static int64_t dense_count(const hybrid_dense *X)
 {
     const int in_rows   = X->order == HYBRID_ROW_MAJOR;
@@ -101,7 +102,8 @@ static hybrid_status open_csr(hy_context *ctx, const hy_input *input,
 
 static const hy_file_format one_matrix;
 
-/* The formats of a part: all of the table, but a part has no parts of its own. */
+/* Formats that a file of rows ("hybrid-rows") may take its parts from: all formats of the
+   library, except that a part must not have parts itself. */
 enum { MOST_FORMATS = 32 };
 typedef struct part_formats {
     const hy_file_format *format[MOST_FORMATS];
@@ -200,7 +202,7 @@ static hybrid_status open_matrix(hy_context *ctx, const hy_opening *opening,
 
 static const hy_file_format one_matrix = {.name = "raw", .open = open_one};
 
-/* The format accepts every file, so that the parser tells what is wrong with a file of
-   another format. */
+/* This last format of the table accepts every file, so that its parser can say what is
+   wrong with a file of an unknown format. */
 const hy_file_format hy_format_raw = {
     .name = "raw", .endings = ".json", .open = open_matrix, .create = hy_raw_create};

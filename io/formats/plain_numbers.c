@@ -60,7 +60,8 @@ static hybrid_status open_file(const plain *p, int *fd)
     return *fd < 0 ? failed(p, "cannot be opened") : HYBRID_OK;
 }
 
-/* Returns 1 if the descriptors from this one on should stay free. */
+/* Returns 1 if `fd` is at least half of the number of descriptors that the process may
+   have. */
 static int is_high(int fd)
 {
     struct rlimit limit;
@@ -125,8 +126,8 @@ static void close_file(hy_stored *self)
 
 static const hy_stored_ops ops = {.read = read_numbers, .close = close_file};
 
-/* Makes the array of a file that is not open yet. Messages call the file `before` and
-   `name` together. */
+/* Makes the array of a file that is not open yet. Messages name the file by `before`
+   followed by `name`. */
 static hybrid_status make(hy_context *ctx, const char *before, const char *name,
                           hy_stored *out)
 {
@@ -171,7 +172,8 @@ hybrid_status hy_plain_numbers_take(hy_context *ctx, const char *name, int fd,
 
     const hybrid_status status = make(ctx, "temporary data of ", name, &numbers);
     if (status != HYBRID_OK) {
-        (void)close(fd); /* The data are lost in any case. */
+        (void)close(fd); /* After this failure the data are not used, so an error of
+                            close() does not matter. */
         return status;
     }
     ((plain *)numbers.reader)->fd = fd;

@@ -24,15 +24,16 @@
 
 #include "io/text/io.h"
 
-/* An array in a file. */
+/* An array in a file of numbers. */
 typedef struct hy_raw_array {
-    const char *name; /* name of the file in the input's text, with JSON escapes */
+    const char *name; /* name of the file of numbers, within the input's text, with JSON
+                         escapes */
     size_t length;
-    int64_t offset; /* position of the array in the file, in bytes */
-    int64_t type;   /* hybrid_index, if the array holds offsets or columns */
+    int64_t offset; /* position of the array's first byte in its file */
+    int64_t type;   /* hybrid_index of offsets or column indices; not set for values */
 } hy_raw_array;
 
-/* Rows of a matrix in another file. */
+/* A matrix, or some of its rows, in another file. */
 typedef struct hy_raw_part {
     hy_raw_array file;
     int64_t begin, end; /* rows [begin, end); end is -1 for the last row of the file */
@@ -42,18 +43,19 @@ typedef enum hy_raw_form { HY_RAW_DENSE = 1, HY_RAW_CSR, HY_RAW_ROWS } hy_raw_fo
 
 typedef struct hy_raw_header {
     hy_raw_form form;
-    int64_t parts; /* number of parts, at least 1; set for HY_RAW_ROWS, as is `version` */
+    int64_t parts; /* number of parts, at least 1; HY_RAW_ROWS sets `form`, `parts` and
+                      `version` only */
     int64_t version, rows, cols;
     int64_t type;              /* hybrid_type of the values */
     int64_t order, ld;         /* `order` (hybrid_order) and `ld` (leading dimension in
                                   elements) are set for a dense matrix only */
-    int64_t nnz;               /* set for a sparse matrix only */
-    hy_raw_array row_ptr, col; /* set for a sparse matrix only */
+    int64_t nnz;               /* number of entries; set for a sparse matrix only */
+    hy_raw_array row_ptr, col; /* offsets and columns; set for a sparse matrix only */
     hy_raw_array values;
 } hy_raw_header;
 
-/* Parses the whole text. BAD_FILE names file, line and reason. Guarantees that sizes,
-   byte counts and the ends of arrays fit 64 bits. */
+/* Parses the whole text of a description. BAD_FILE names file, line and reason.
+   Guarantees that sizes, byte counts and the ends of arrays fit 64 bits. */
 hybrid_status hy_raw_parse(hy_context *ctx, const hy_input *input, hy_raw_header *out);
 
 /* Checks the sizes of a header, and sets a missing `ld`. `end` is the end of the text, for
@@ -61,12 +63,13 @@ hybrid_status hy_raw_parse(hy_context *ctx, const hy_input *input, hy_raw_header
 hybrid_status hy_raw_check(hy_context *ctx, const hy_input *input, const char *end,
                            hy_raw_header *header);
 
-/* Writes the parts of a text that hy_raw_parse() has accepted to `parts`. */
+/* Writes the parts in a description, which hy_raw_parse() has accepted, to the array
+   `parts`, which has room for hy_raw_header.parts elements. */
 hybrid_status hy_raw_parse_parts(hy_context *ctx, const hy_input *input,
                                  hy_raw_part *parts);
 
-/* Makes the path of a file that the text names: relative names begin in the folder of the
-   input. Free *out with hy_array_free(). */
+/* Makes the path of a file that a description names: a relative name begins in the folder
+   of the description. Free *out with hy_array_free(). */
 hybrid_status hy_raw_path(hy_context *ctx, const hy_input *input,
                           const hy_raw_array *array, char **out);
 

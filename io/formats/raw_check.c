@@ -7,7 +7,7 @@
 typedef struct place {
     hy_context *ctx;
     const hy_input *input;
-    const char *end; /* end of the description, whose line messages name */
+    const char *end; /* end of the description; messages name its line */
 } place;
 
 static hybrid_status fail(const place *s, const char *why)
@@ -70,7 +70,7 @@ hybrid_status hy_raw_check(hy_context *ctx, const hy_input *input, const char *e
                        "must be 1, the only version that this library reads");
     if (h->form == HY_RAW_ROWS)
         return HYBRID_OK;
-    if (h->ld < 0) /* "ld" is missing */
+    if (h->ld < 0) /* the description has no "ld" */
         h->ld = h->order == HYBRID_ROW_MAJOR ? h->cols : h->rows;
     return h->form == HY_RAW_CSR ? check_sparse(s, h) : check_dense(s, h);
 }

@@ -11,7 +11,7 @@
 typedef struct parser {
     hy_context *ctx;
     const hy_input *input;
-    const char *p, *end; /* unread text */
+    const char *p, *end; /* unread part of the text: [p, end) */
     hy_raw_part *parts;  /* memory for the parts of a list; NULL: they are only counted */
 } parser;
 
@@ -30,7 +30,7 @@ enum { MOST_WORDS = 3, MOST_BYTES = 128 };
 typedef struct member {
     const char *key;
     kind kind;
-    size_t field;                 /* byte offset in the struct that is filled */
+    size_t field; /* byte offset of the value in the struct that is filled */
     const char *word[MOST_WORDS]; /* WORD: allowed words, stored as 1, 2 and 3 */
     const struct member *inner;   /* ARRAY: members of the inner object; LIST: of each */
     int optional;
@@ -129,13 +129,13 @@ static int accept(parser *s, char c)
     return 1;
 }
 
-/* Returns 1 if c is a character of `set`. The 0 at the end of `set` does not count. */
+/* Returns 1 if c is a character of `set`, which ends with a 0 that does not count. */
 static int is_among(const char *set, char c)
 {
     return c != '\0' && strchr(set, c) != NULL;
 }
 
-/* Takes the text between the quotes, with its escapes. */
+/* Takes a string: *out is the text between its quotes, with its escapes. */
 static hybrid_status take_string(parser *s, span *out)
 {
     const char *at, *why;
@@ -219,7 +219,7 @@ static hybrid_status take_inner(parser *s, const member *m, void *out)
     return take_object(s, m->inner, out);
 }
 
-/* Takes a list of parts, and counts them. */
+/* Takes a list of parts (files of rows), and sets *count to their number. */
 static hybrid_status take_list(parser *s, const member *m, int64_t *count)
 {
     if (!accept(s, '['))
@@ -279,7 +279,7 @@ static hybrid_status take_key(parser *s, const member *members, int *index)
 /* Takes the members of an object, after its '{' and possibly its first member. */
 static hybrid_status take_object(parser *s, const member *members, void *out)
 {
-    unsigned seen = 0; /* bit i: member i was read */
+    unsigned seen = 0; /* bit i is set once member i has been read */
     int i         = 0;
 
     do {
@@ -299,7 +299,8 @@ static hybrid_status take_object(parser *s, const member *members, void *out)
 
 /* ---- the whole text ---------------------------------------------------------------- */
 
-/* Takes {"format": "hybrid-...", */
+/* Takes the begin of the description, {"format": "hybrid-...", and sets *out to the
+   form. */
 static hybrid_status take_format(parser *s, hy_raw_form *out)
 {
     static const member format[] = {

@@ -19,7 +19,8 @@ enum {
     FILES,
     NAME_BYTES    = 4096,
     ESCAPED_BYTES = 6 * NAME_BYTES + 8,
-    OLD_BYTES     = 1 << 20 /* bytes of an old description that are searched */
+    OLD_BYTES     = 1 << 20 /* maximum bytes of an old description that are searched for
+                               the names of its files */
 };
 static const char *const endings[] = {".index.bin", ".values.bin"};
 
@@ -27,7 +28,8 @@ typedef struct raw_writer {
     hy_byte_file json;
     hy_byte_file file[FILES];
     hy_byte_region offsets, columns, values;
-    hy_reused lines; /* rows of a dense matrix in the order of the file */
+    hy_reused lines; /* buffer for rows of a dense matrix, arranged in the order of the
+                        file */
 } raw_writer;
 
 /* ---- names ------------------------------------------------------------------------- */
@@ -191,11 +193,13 @@ static void abort_writer(hy_file_writer *self)
 
     for (int i = 0; i < FILES; i++)
         if (w->file[i].ctx)
-            (void)unlink(w->file[i].path); /* A file that remains is replaced later. */
+            (void)unlink(w->file[i].path); /* If this fails, a later write of the matrix
+                                              replaces the file. */
     close_writer(self);
 }
 
-/* Columns and values end where the last row ends. */
+/* Without a known number of entries, columns and values end behind the last row that was
+   appended. */
 static hybrid_status flush(const hy_file_writer *self, raw_writer *w)
 {
     const hy_dense_place place = place_of(w);

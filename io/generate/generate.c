@@ -172,10 +172,10 @@ int64_t hy_scramble(int64_t x, int64_t n)
 
 typedef struct build {
     const hy_recipe *recipe;
-    int32_t *scratch; /* one row for each part of the loop (thread inside it), `stride`
-                         elements apart */
+    int32_t *scratch; /* memory for one row for each thread of the loop (its `part`),
+                         `stride` elements apart */
     int64_t stride;
-    int64_t *count; /* number of entries of each row, later its offset */
+    int64_t *count; /* array of each row's number of entries, later of its offset */
     hybrid_csr *out;
 } build;
 
@@ -265,9 +265,8 @@ done:
     return status;
 }
 
-/* Returns a number of entries that the matrix almost certainly has at least. If it is not
-   known beforehand how many entries are repeats, this is a quarter of the expected
-   entries. */
+/* Returns a number of entries that the matrix almost certainly has: recipe->least, or a
+   quarter of the expected entries if it is 0. */
 static double least_entries(const hy_recipe *recipe)
 {
     const double cells    = (double)recipe->rows * (double)recipe->rows;

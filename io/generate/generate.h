@@ -22,26 +22,28 @@ hybrid_status hy_dense_random(hy_context *ctx, uint64_t seed, hybrid_dense *X);
 
 enum { HY_RECIPE_ARGS = 3 };
 
-/* A matrix that is made row by row. */
+/* A matrix of which each row can be made on its own (hy_recipe.row). */
 typedef struct hy_recipe {
     const char *spec;
     int64_t arg[HY_RECIPE_ARGS];
     uint64_t seed;
     int64_t rows;
-    int64_t cols;        /* 0: the matrix is square */
+    int64_t cols;        /* number of columns; 0: as many as rows */
     int64_t row_most;    /* maximum entries that `row` writes, before it drops repeats */
     int64_t expected;    /* rough number of entries; a spec is refused if no machine could
                             hold them */
-    int64_t least;       /* number of entries below which the matrix almost certainly does
-                            not fall; 0 stands for expected / 4 */
+    int64_t least;       /* number of entries that the matrix almost certainly has; 0
+                            stands for expected / 4 */
     int64_t entry_bytes; /* bytes of one column index and one value together */
     /* Writes the columns of row i, ascending without repeats; returns their number. */
     int64_t (*row)(const struct hy_recipe *recipe, int64_t i, int32_t *col);
-    int64_t *start; /* rmat: end of each row's edges in `edge` (generate_rmat.c) */
+    int64_t *start; /* rmat: array of the positions behind each row's edges in `edge`
+                       (generate_rmat.c) */
     int32_t *edge;
 } hy_recipe;
 
-/* Complete a recipe from its arguments and seed. */
+/* Each sets the fields of a recipe of its kind, of which `spec`, `arg`, `seed` and
+   `entry_bytes` are set. */
 hybrid_status hy_recipe_stencil7(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_stencil27(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_fem3(hy_context *ctx, hy_recipe *recipe);
@@ -53,7 +55,8 @@ hybrid_status hy_recipe_powerlaw(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_rmat(hy_context *ctx, hy_recipe *recipe);
 
 /* Returns NO_MEMORY if the matrix together with `more` bytes certainly exceeds the
-   remaining host memory. Call this before anything that takes long. */
+   remaining host memory. A recipe calls it before it allocates or computes anything
+   large. */
 hybrid_status hy_recipe_fits(hy_context *ctx, const hy_recipe *recipe, int64_t more);
 
 /* Sorts n columns and drops repeats; returns the number of columns left. */

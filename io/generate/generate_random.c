@@ -23,7 +23,7 @@ hybrid_status hy_recipe_er(hy_context *ctx, hy_recipe *recipe)
     recipe->rows     = recipe->arg[0];
     recipe->row_most = recipe->arg[1];
     recipe->expected = recipe->arg[0] * recipe->arg[1];
-    /* expected distinct columns, less 1 % for chance */
+    /* expected number of entries after dropping repeats, less 1 % for chance */
     recipe->least = (int64_t)(0.99 * rows * rows * -expm1(-per_row / rows));
     recipe->row   = er_row;
     return HYBRID_OK;

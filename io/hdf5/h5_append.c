@@ -1,9 +1,10 @@
 /* io/hdf5/h5_append.c - appends numbers to a dataset.
 
-   Numbers are collected until they fill some chunks. Workers compress these chunks in
-   parallel, and the calling thread hands them to libhdf5 as they are. The dataset is
-   created when its first numbers are written: a dataset that is complete by then has one
-   chunk of its own size, or none if nothing is compressed. */
+   Numbers are collected until they fill some chunks of the dataset. Workers compress
+   these chunks in parallel, and the calling thread hands them to libhdf5, which writes
+   them as they are. The dataset is created when its first numbers are written. A dataset
+   that is complete by then has one chunk of its own size, or none if nothing is
+   compressed. */
 #include "io/hdf5/h5_append.h"
 
 #include <string.h>
@@ -36,7 +37,8 @@ static int compresses(const hy_h5_target *target)
     return target->shuffle || target->compression != HY_STORED;
 }
 
-/* Chunks are compressed here, so libhdf5 need not have the filters: they are optional. */
+/* Adds the filters to the dataset's properties as optional ones: this file compresses the
+   chunks, so libhdf5 need not have the filters. */
 static int add_filters(const hy_h5_append *a, hid_t list)
 {
     const hy_h5_target *t = a->target;
@@ -63,7 +65,8 @@ static hid_t create_dataset(const hy_h5_append *a, hid_t list, hid_t space)
 {
     const hsize_t chunk = (hsize_t)a->chunk;
 
-    if (H5Pset_obj_track_times(list, 0) < 0) /* equal matrices give equal files */
+    if (H5Pset_obj_track_times(list, 0) < 0) /* no times in the file, so that equal
+                                                matrices give equal files */
         return -1;
     if (a->is_chunked && (H5Pset_chunk(list, 1, &chunk) < 0 || !add_filters(a, list)))
         return -1;
@@ -71,7 +74,7 @@ static hid_t create_dataset(const hy_h5_append *a, hid_t list, hid_t space)
                       list, H5P_DEFAULT);
 }
 
-/* Creates the dataset. `last` is 1 if it ends with the numbers that are held. */
+/* Creates the dataset. `last` is 1 if it ends with the numbers in a->numbers. */
 static hybrid_status create(hy_h5_append *a, int last)
 {
     const int64_t total = last ? a->held : a->total;
@@ -93,7 +96,7 @@ static hybrid_status create(hy_h5_append *a, int last)
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* Writes the held numbers to a contiguous dataset. */
+/* Writes the numbers in a->numbers to a dataset without chunks. */
 static hybrid_status write_plain(const hy_h5_append *a, int64_t chunks)
 {
     const hsize_t first = (hsize_t)a->written, count = (hsize_t)a->held;
@@ -113,7 +116,7 @@ static hybrid_status write_plain(const hy_h5_append *a, int64_t chunks)
     return hy_h5_written(a->target, is_good);
 }
 
-/* Compresses chunks [begin, end) of the held numbers. */
+/* Compresses chunks [begin, end) of the numbers in a->numbers. */
 static hybrid_status pack_chunks(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_h5_append *a  = arg;
@@ -153,7 +156,7 @@ static hybrid_status hand_over(const hy_h5_append *a, int64_t chunks)
     return HYBRID_OK;
 }
 
-/* Calls `fn` while libhdf5 is entered. */
+/* Calls `fn` between hy_h5_enter() and hy_h5_leave(). */
 static hybrid_status within(hybrid_status (*fn)(const hy_h5_append *a, int64_t chunks),
                             const hy_h5_append *a, int64_t chunks)
 {
@@ -165,7 +168,8 @@ static hybrid_status within(hybrid_status (*fn)(const hy_h5_append *a, int64_t c
     return status;
 }
 
-/* Writes all that is held. The last chunk is filled up with zeros. */
+/* Writes all numbers in a->numbers to the file. The last chunk is filled up with
+   zeros. */
 static hybrid_status flush(hy_h5_append *a, int last)
 {
     hy_h5_entered entered;

@@ -2,8 +2,8 @@
    libhdf5.
 
    A dataset has one or two axes and is stored whole (contiguous, or compact in the
-   dataset's header) or in chunks. Number k of the array is number k in row-major order.
- */
+   dataset's header) or in chunks: rectangles of equal size, each compressed by itself.
+   Number k of the array is number k in row-major order. */
 #ifndef HY_H5_ARRAY_H
 #define HY_H5_ARRAY_H
 
@@ -22,20 +22,24 @@ typedef enum hy_h5_wanted {
     HY_H5_I64
 } hy_h5_wanted;
 
-/* A dataset of numbers. */
+/* A dataset of numbers, as its header describes it. */
 typedef struct hy_h5_array {
     const hy_h5_file *file; /* borrowed; read by the call that opens the
                                array, and not afterwards */
-    const char *name;       /* path in the file; borrowed */
+    const char *name;       /* path of the dataset in the file; borrowed */
     int rank;               /* number of axes, 1 or 2 */
-    int64_t dims[2];        /* lengths of rows and columns; {1, n} if rank is 1 */
+    int64_t dims[2];        /* numbers of rows and columns; {1, n} if rank is 1 */
     hy_h5_number number;
-    int64_t chunk[2]; /* sizes of a chunk, like dims; {0, 0}: no chunks */
+    int64_t chunk[2]; /* rows and columns of a chunk; {0, 0}: the dataset has no chunks */
     hy_h5_filters filters;
-    int64_t at;    /* without chunks: position in bytes; -1: in `start`, or absent */
-    char *compact; /* numbers of a compact dataset, allocated with hy_array(); or NULL */
-    char fill[8];  /* the number that stands for numbers that are not stored */
-    hy_h5_place *places; /* of the chunks in row-major order, allocated with hy_array() */
+    int64_t at;    /* without chunks: position of the numbers in the file, in bytes; -1:
+                      they are in `compact`, or have never been written */
+    char *compact; /* the numbers of a compact dataset, allocated with hy_array(); else
+                      NULL */
+    char fill[8];  /* bytes of the number that stands for numbers that have never been
+                      written */
+    hy_h5_place *places; /* place of each chunk in the file, in row-major order of chunks;
+                            allocated with hy_array() */
 } hy_h5_array;
 
 /* Reads the description of the dataset `name`, and finds its chunks. BAD_FILE if the
@@ -45,7 +49,8 @@ hybrid_status hy_h5_array_describe(const hy_h5_file *file, const char *name,
                                    hy_h5_array *out);
 void hy_h5_array_free(hy_context *ctx, hy_h5_array *array); /* accepts a zeroed struct */
 
-/* Number of all numbers, and of chunks. */
+/* Returns the number of numbers. hy_h5_chunks_of() returns the number of chunks along an
+   axis (0: rows, 1: columns). */
 static inline int64_t hy_h5_count(const hy_h5_array *array)
 {
     return array->dims[0] * array->dims[1];
@@ -69,20 +74,20 @@ hybrid_status hy_h5_vector_open(const hy_h5_file *file, const char *name,
 /* ---- for the readers, h5_whole.c and h5_chunked.c -----------------------------------
  */
 
-/* State that both readers have. */
+/* State that the readers of whole and of chunked datasets begin with. */
 typedef struct hy_h5_reader {
     hy_context *ctx;
-    hy_h5_array array; /* `file` is NULL */
-    hy_h5_number to;   /* type to which numbers are converted */
-    int fd;            /* descriptor of the file, owned */
+    hy_h5_array array; /* description of the dataset; its `file` is NULL */
+    hy_h5_number to;   /* type to which read() converts numbers */
+    int fd;            /* descriptor of the file, closed with the reader */
     char *path;        /* path of the file, allocated with hy_array() */
 } hy_h5_reader;
 
-/* Converts numbers [first, first + count), which are at `in`. BAD_FILE names a number
-   that does not fit. */
+/* Converts numbers [first, first + count) of the array, which lie at `in`, to `to`.
+   BAD_FILE names a number that does not fit. */
 hybrid_status hy_h5_deliver(const hy_h5_reader *reader, const char *in, int64_t first,
                             int64_t count, char *to);
-/* Writes `count` copies of array.fill to `to`, in the type of the file. */
+/* Writes `count` copies of array->fill to `to`, in the type of the file. */
 void hy_h5_fill(const hy_h5_array *array, int64_t count, char *to);
 
 extern const hy_stored_ops hy_h5_whole, hy_h5_chunked;

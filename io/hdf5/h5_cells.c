@@ -77,8 +77,8 @@ static hybrid_status read_shape(const hy_h5_file *file, const char *object,
     return status;
 }
 
-/* The file holds genes x cells by columns. Read by rows, these arrays are cells x
-   genes. */
+/* The file holds a matrix of genes x cells by columns. The arrays are read as the rows of
+   its transpose, cells x genes. */
 hybrid_status hy_h5_tenx(const hy_h5_file *file, const char *object, hy_h5_layout *out,
                          int *found)
 {

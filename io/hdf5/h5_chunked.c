@@ -1,9 +1,9 @@
-/* io/hdf5/h5_chunked.c - reads numbers that lie in compressed chunks.
+/* io/hdf5/h5_chunked.c - reads numbers that lie in compressed chunks of a dataset.
 
-   The chunks that hold the wanted numbers are decoded in parallel. If all numbers of a
+   Workers decode the chunks that hold the wanted numbers in parallel. If all numbers of a
    chunk are wanted, the chunk is decoded into memory of its worker. Otherwise the chunk
-   stays in a cache, because callers often want the rest of its numbers next. A caller
-   that reads an array piece by piece therefore has every chunk decoded once. */
+   stays in a slot of a cache, because callers often want the rest of its numbers next. A
+   caller that reads an array piece by piece therefore has every chunk decoded once. */
 #include <string.h>
 
 #include "base/data/min_max.h"
@@ -13,39 +13,42 @@
 
 enum { CACHE_BYTES = 64 << 20, SPARE_SLOTS = 16 };
 
-/* A place in the cache. */
+/* A slot of the cache: memory for one decoded chunk. */
 typedef struct slot {
-    int64_t chunk; /* its index; -1: none */
-    int is_ready;  /* 0: a thread decodes it */
-    int users;     /* number of threads that read it, or decode it */
-    int64_t used;  /* time of its last use, counted in uses */
+    int64_t chunk; /* index of the chunk in the dataset; -1: none */
+    int is_ready;  /* 1: the chunk is decoded; 0: a thread still decodes it */
+    int users;     /* number of threads that read the slot, or decode its chunk */
+    int64_t
+        used; /* value of chunked.uses at the latest use: the least is replaced first */
     char *numbers; /* decoded chunk, allocated with hy_array(); NULL: none yet */
 } slot;
 
-/* Memory of a thread that decodes chunks. */
+/* Memory with which one thread reads and decodes chunks. */
 typedef struct bench {
     struct bench *next;
     hy_h5_decoder decoder;
     char *raw;     /* a chunk as the file holds it */
-    char *numbers; /* a decoded chunk */
+    char *numbers; /* a decoded chunk that is not cached */
 } bench;
 
 typedef struct chunked {
     hy_h5_reader reader; /* first, as hy_h5_reader_free() demands */
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a slot is ready, or has lost a user */
-    bench *benches;         /* idle ones */
+    pthread_cond_t changed; /* signalled when a slot becomes ready or loses a user */
+    bench *benches;         /* list of those that no thread uses at present */
     slot *slots;
-    int64_t count; /* number of slots */
+    int64_t count; /* number of elements of `slots` */
     int64_t uses;  /* number of uses of all slots so far */
 } chunked;
 
-/* A call of read(): numbers [first, last] of the array. */
+/* A call of read(): the numbers [first, last] of the array that it wants. */
 typedef struct reading {
     chunked *from;
     int64_t first, last;
-    int64_t row_chunk, col_chunk; /* the first chunk that is read, in chunks */
-    int64_t across;               /* number of chunks side by side that are read */
+    int64_t row_chunk, col_chunk; /* position of the first chunk to read, counted in
+                                     chunks along each axis */
+    int64_t across;               /* number of chunks to read side by side, along the
+                                     columns */
     char *to;
 } reading;
 
@@ -106,7 +109,7 @@ static void bench_return(chunked *c, bench *b)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Reads and decodes a chunk to `to`. */
+/* Reads a chunk of the file with memory *b, and decodes it to `to`. */
 static hybrid_status decode(chunked *c, bench *b, int64_t chunk, char *to)
 {
     const hy_h5_reader *r    = &c->reader;
@@ -128,8 +131,8 @@ static hybrid_status decode(chunked *c, bench *b, int64_t chunk, char *to)
 
 /* ---- the cache --------------------------------------------------------------------- */
 
-/* Returns the slot of the chunk. Otherwise returns one that is free to take it, or NULL
-   if all are in use. */
+/* Returns the slot that has the chunk, else a slot that may be given to it: empty, or the
+   least recently used one without users. NULL if all slots have users. */
 static slot *find_slot(chunked *c, int64_t chunk)
 {
     slot *oldest = NULL;
@@ -143,8 +146,8 @@ static slot *find_slot(chunked *c, int64_t chunk)
     return oldest;
 }
 
-/* Makes the calling thread a user of a slot. The slot has the chunk or, if *must_fill is
-   1, the thread must fill it. */
+/* Makes the calling thread a user of a slot for the chunk. Sets *must_fill to 1 if the
+   thread must decode the chunk into the slot, to 0 if the slot has it. */
 static slot *slot_take(chunked *c, int64_t chunk, int *must_fill)
 {
     slot *s;
@@ -167,12 +170,12 @@ static slot *slot_take(chunked *c, int64_t chunk, int *must_fill)
     return s;
 }
 
-/* Ends a use. */
+/* Ends the calling thread's use of a slot. */
 static void slot_return(chunked *c, slot *s)
 {
     pthread_mutex_lock(&c->lock);
     s->users--;
-    if (!s->is_ready) /* The calling thread has failed to fill it. */
+    if (!s->is_ready) /* The calling thread failed to decode the chunk. */
         s->chunk = -1;
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
@@ -194,7 +197,8 @@ static hybrid_status fill_slot(chunked *c, slot *s)
     return status;
 }
 
-/* Lets other threads use a slot that the calling thread has filled and goes on to use. */
+/* Lets other threads use a slot into which the calling thread has decoded a chunk. The
+   calling thread remains a user. */
 static void slot_publish(chunked *c, slot *s)
 {
     pthread_mutex_lock(&c->lock);
@@ -205,12 +209,13 @@ static void slot_publish(chunked *c, slot *s)
 
 /* ---- reading ----------------------------------------------------------------------- */
 
-/* Numbers of a chunk: rows [row, row_end) and columns [col, col_end) of the array. */
+/* The part of the array that a chunk covers: rows [row, row_end) and columns [col,
+   col_end). */
 typedef struct part {
     int64_t row, row_end, col, col_end;
 } part;
 
-/* First and one after last column of the wanted numbers in row `row`. */
+/* Return the first wanted column of row `row`, and the column behind the last. */
 static int64_t begin_of(const reading *r, int64_t row)
 {
     const int64_t cols = r->from->reader.array.dims[1];
@@ -225,7 +230,8 @@ static int64_t end_of(const reading *r, int64_t row)
     return row == r->last / cols ? r->last % cols + 1 : cols;
 }
 
-/* Delivers the wanted numbers of a part; `numbers` is the decoded chunk. */
+/* Converts the wanted numbers of a part to where the caller wants them. `numbers` is the
+   decoded chunk. */
 static hybrid_status deliver(const reading *r, const part *p, const char *numbers)
 {
     const hy_h5_reader *reader = &r->from->reader;
@@ -238,7 +244,8 @@ static hybrid_status deliver(const reading *r, const part *p, const char *number
         const int64_t col = hy_max(p->col, begin_of(r, row));
         const int64_t end = hy_min(p->col_end, end_of(r, row));
         const int64_t at  = row % a->chunk[0] * a->chunk[1] + col % a->chunk[1];
-        const int64_t k   = row * a->dims[1] + col; /* index in the array */
+        /* index in the array of the part's first wanted number of the row */
+        const int64_t k = row * a->dims[1] + col;
         if (col < end)
             HY_TRY(hy_h5_deliver(reader, numbers + at * (int64_t)a->number.bytes, k,
                                  end - col,
@@ -285,7 +292,7 @@ static hybrid_status read_cached(const reading *r, const part *p, int64_t chunk)
     return status;
 }
 
-/* Reads chunks [begin, end) of those that a reading touches. */
+/* Reads chunks [begin, end) of the rectangle of chunks that a reading touches. */
 static hybrid_status read_chunks(void *arg, int worker, int64_t begin, int64_t end)
 {
     const reading *r     = arg;
@@ -353,8 +360,9 @@ static void close_reader(hy_stored *self)
 
 const hy_stored_ops hy_h5_chunked = {.read = read_numbers, .close = close_reader};
 
-/* Every thread can use a slot at the same time. If memory allows, a row of chunks has
-   slots, because callers read rows. */
+/* Returns a number of slots: at least one for each thread, so that all can read at the
+   same time. If CACHE_BYTES allow, as many as a row of chunks has, because callers read
+   rows. */
 static int64_t count_slots(const hy_h5_reader *reader)
 {
     const int64_t threads = hy_pool_max_threads(reader->ctx->pool) + 1;

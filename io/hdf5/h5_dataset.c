@@ -14,7 +14,8 @@ static hybrid_status fail(const hy_h5_array *a, const char *what)
 
 /* ---- type and shape ---------------------------------------------------------------- */
 
-/* Truth values of NumPy are an enumeration of integers. */
+/* Sets a->number to the type of the numbers in the file. NumPy's truth values are an
+   enumeration of integers. */
 static hybrid_status take_number(hy_h5_array *a, hid_t type)
 {
     const H5T_class_t class = H5Tget_class(type);
@@ -88,7 +89,7 @@ static hybrid_status take_filters(hy_h5_array *a, hid_t creation)
     return HYBRID_OK;
 }
 
-/* Finds all chunks of the dataset. */
+/* Finds the places of all chunks of the dataset in the file. */
 static hybrid_status take_places(hy_h5_array *a, hid_t dataset)
 {
     const int64_t rows = hy_h5_chunks_of(a, 0), cols = hy_h5_chunks_of(a, 1);
@@ -133,7 +134,8 @@ static hybrid_status take_contiguous(hy_h5_array *a, hid_t dataset, hid_t creati
 
     if (H5Pget_external_count(creation) != 0)
         return fail(a, "lies in other files");
-    if (at == HADDR_UNDEF) /* No number has been written. */
+    if (at == HADDR_UNDEF) /* The dataset has no place in the file, because none of its
+                              numbers was ever written. */
         return HYBRID_OK;
     if (at > (haddr_t)a->file->bytes || bytes > a->file->bytes - (int64_t)at)
         return hy_fail(a->file->ctx, HYBRID_BAD_FILE,
@@ -144,7 +146,8 @@ static hybrid_status take_contiguous(hy_h5_array *a, hid_t dataset, hid_t creati
     return HYBRID_OK;
 }
 
-/* libhdf5 has read a compact dataset, of less than 64 KiB, with its description. */
+/* Copies the numbers of a compact dataset, less than 64 KiB, which libhdf5 has read
+   together with the dataset's header. */
 static hybrid_status take_compact(hy_h5_array *a, hid_t dataset, hid_t type)
 {
     const int64_t bytes = hy_h5_count(a) * (int64_t)a->number.bytes;

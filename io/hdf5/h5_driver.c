@@ -12,10 +12,10 @@
 typedef struct driven {
     H5FD_t public; /* first, as libhdf5 demands */
     hy_h5_disk *disk;
-    haddr_t allocated; /* end of the addresses in use, in bytes */
+    haddr_t allocated; /* end of the addresses that libhdf5 uses, in bytes */
 } driven;
 
-/* The lock of hy_h5_enter() guards these variables. */
+/* hy_h5_enter() locks these variables. */
 static hid_t driver = H5I_INVALID_HID;
 static hy_h5_disk *opening; /* the disk of the file that libhdf5 is opening */
 static struct {
@@ -110,8 +110,9 @@ static herr_t driver_read(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t
     return hy_h5_read_fully(disk->fd, (int64_t)at, bytes, to) ? 0 : -1;
 }
 
-/* Keeps the reason of a failure and drops what follows. libhdf5 is told that it has
-   written: after a failure it could not even close the file without a crash. */
+/* Keeps the reason of a failure, and ignores later writes. libhdf5 is told that every
+   write succeeded: after a failed write it could not even close the file without a
+   crash. */
 static herr_t write_failed(hy_h5_disk *disk)
 {
     disk->error = errno;
@@ -144,7 +145,7 @@ static herr_t driver_write(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_
     return 0;
 }
 
-/* Gives the file the size that its addresses need. */
+/* Gives the file the size that libhdf5's addresses need. */
 static herr_t driver_truncate(H5FD_t *file, hid_t transfer, hbool_t closing)
 {
     const driven *d = driven_of(file);
@@ -185,7 +186,9 @@ hid_t hy_h5_driver_open(const char *path, hy_h5_disk *disk)
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     hid_t file         = H5I_INVALID_HID;
 
-    if (H5Iget_type(driver) != H5I_VFL) /* also if the program has called H5close() */
+    if (H5Iget_type(driver) != H5I_VFL) /* the driver is not registered: at the first
+                                           call, or after the program has called
+                                           H5close() */
         driver = H5FDregister(&class);
     opening = disk;
     if (access >= 0 && H5Pset_driver(access, driver, NULL) >= 0)

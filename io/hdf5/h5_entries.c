@@ -1,4 +1,5 @@
-/* io/hdf5/h5_entries.c - reads entries batch by batch. */
+/* io/hdf5/h5_entries.c - reads the entries of a matrix in an HDF5 file, batch by
+   batch. */
 #include "io/hdf5/h5_entries.h"
 
 #include <string.h>
@@ -6,18 +7,23 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
-enum { BATCH = 1 << 16 /* entries */, WINDOW = 1 << 12 /* lines */ };
+enum {
+    BATCH  = 1 << 16 /* maximum entries of a batch */,
+    WINDOW = 1 << 12 /* lines with pointers that are
+     read together */
+};
 
 typedef struct entries {
     hy_h5_lines arrays;
-    int64_t at;     /* entries read so far */
-    int64_t line;   /* line of the next entry, an index of pointers */
-    int64_t window; /* first line of `pointer` and `index` */
-    int64_t held;   /* number of lines that they hold */
+    int64_t at;     /* number of entries read so far */
+    int64_t line;   /* stored line of the next entry, an index in `pointers` */
+    int64_t window; /* index in `pointers` of the first line in `pointer` and `index` */
+    int64_t held;   /* number of lines in `pointer` and `index` */
     int64_t pointer[WINDOW + 1];
-    int64_t index[WINDOW]; /* line of the matrix of each line of pointers */
+    int64_t index[WINDOW]; /* row or column of the matrix that each of these lines is */
     int64_t of_line[BATCH], in_line[BATCH];
-    double values[BATCH]; /* float in its first half if the type is F32 */
+    double values[BATCH]; /* values of a batch; if the type is F32, floats in the first
+                             half */
     char path[];
 } entries;
 
@@ -34,7 +40,7 @@ static hybrid_status fail_pointers(const hy_entry_reader *self, int64_t line,
         (long long)begin, (long long)end, (long long)line, (long long)self->nnz);
 }
 
-/* Reads the pointers of the lines from e->line on, and checks them. */
+/* Reads and checks the pointers of the next WINDOW lines, from line e->line on. */
 static hybrid_status next_window(const hy_entry_reader *self)
 {
     entries *e            = self->reader;
@@ -58,7 +64,7 @@ static hybrid_status next_window(const hy_entry_reader *self)
     return HYBRID_OK;
 }
 
-/* Sets the lines of the next `count` entries. */
+/* Finds the line of each of the next `count` entries. */
 static hybrid_status find_lines(const hy_entry_reader *self, int64_t count)
 {
     entries *e = self->reader;
@@ -110,7 +116,7 @@ static hybrid_status place(const hy_entry_reader *self, int64_t count, hy_entry 
     return HYBRID_OK;
 }
 
-/* Reads the next `count` entries, at most BATCH. */
+/* Reads the next `count` entries, at most BATCH, to `to`. */
 static hybrid_status read_batch(const hy_entry_reader *self, int64_t count, hy_entry *to)
 {
     entries *e        = self->reader;

@@ -98,9 +98,9 @@ void hy_h5_file_close(hy_h5_file *file)
 
 /* ---- numbers ----------------------------------------------------------------------- */
 
-/* Returns 1 if the file does not hold the chunk. The second call distinguishes such a
-   chunk from a file that cannot be read, and takes a time that grows with the number of
-   chunks. */
+/* Returns 1 if the file does not hold the chunk. The second call of libhdf5 distinguishes
+   such a chunk from a file that cannot be read; it visits all chunks, so it comes
+   last. */
 static int is_absent(hid_t dataset, const hsize_t *first)
 {
     hsize_t stored = 0;

@@ -1,36 +1,37 @@
 /* io/hdf5/h5_file.h - calls of libhdf5.
 
    libhdf5 keeps its state in global variables, so one thread of the process calls it at a
-   time, between hy_h5_enter() and hy_h5_leave(). Numbers of matrices are not read by
-   libhdf5: it only tells where they lie. */
+   time, between hy_h5_enter() and hy_h5_leave(). libhdf5 does not read the numbers of
+   matrices: it only tells where they lie. */
 #ifndef HY_H5_FILE_H
 #define HY_H5_FILE_H
 
 #include "base/contract/context.h"
 #include "io/hdf5/h5_driver.h"
 
-/* How the program's own use of libhdf5 reports errors, kept while the library is
-   entered. */
+/* The program's own settings for error reports of libhdf5, kept between hy_h5_enter() and
+   hy_h5_leave(). */
 typedef struct hy_h5_entered {
     H5E_auto2_t report;
     void *data;
 } hy_h5_entered;
 
-void hy_h5_enter(hy_h5_entered *entered); /* also stops libhdf5 from printing errors */
+void hy_h5_enter(hy_h5_entered *entered); /* also stops libhdf5 from printing its errors
+                                             until hy_h5_leave() */
 void hy_h5_leave(const hy_h5_entered *entered);
 
-/* A file that is open to be read. */
+/* An HDF5 file that is open for reading. */
 typedef struct hy_h5_file {
     hy_context *ctx;
-    const char *path; /* borrowed */
-    hid_t id;         /* the file in libhdf5 */
-    int fd;           /* descriptor from which numbers are read */
-    int64_t bytes;    /* size of the file */
-    hy_h5_disk disk;  /* for the driver */
+    const char *path; /* path of the file; borrowed */
+    hid_t id;         /* handle of the file in libhdf5 */
+    int fd;           /* descriptor of the file, from which numbers are read */
+    int64_t bytes;    /* size of the file in bytes */
+    hy_h5_disk disk;  /* the file as the driver sees it (h5_driver.h) */
 } hy_h5_file;
 
 /* Opens `path`; *out must stay in place until it is closed. IO_FAILED with the system's
- * reason, or BAD_FILE with that of libhdf5. */
+   reason, or BAD_FILE with libhdf5's reason. */
 hybrid_status hy_h5_file_open(hy_context *ctx, const char *path, hy_h5_file *out);
 void hy_h5_file_close(hy_h5_file *file);
 
@@ -38,12 +39,12 @@ void hy_h5_file_close(hy_h5_file *file);
    %s in `what`. */
 hybrid_status hy_h5_fail(const hy_h5_file *file, const char *what, const char *name);
 
-/* Where a chunk lies in its file. */
+/* The place of a chunk of a dataset in its file. */
 typedef struct hy_h5_place {
     int64_t at;     /* position in bytes; -1: the file does not hold the chunk, whose
                        numbers then have the fill value */
-    uint32_t bytes; /* size in the file */
-    uint32_t mask;  /* bit i: filter i was not applied */
+    uint32_t bytes; /* bytes of the chunk in the file, compressed */
+    uint32_t mask;  /* bit i is set if filter i was not applied to the chunk */
 } hy_h5_place;
 
 /* Finds the chunk of `dataset` whose first number has the indices `first`. Takes time

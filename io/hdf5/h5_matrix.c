@@ -148,7 +148,7 @@ static hybrid_status check_count(const hy_h5_file *file, const char *group,
 
 /* ---- dense matrices ---------------------------------------------------------------- */
 
-/* A dataset of one axis is a column. */
+/* Opens a dataset as a dense matrix. A dataset of one axis is a column. */
 static hybrid_status open_dataset(const hy_h5_file *file, const char *object,
                                   hy_matrix_file *out)
 {

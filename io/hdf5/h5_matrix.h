@@ -4,11 +4,11 @@
 
 #include "io/formats/file_format.h"
 
-/* Opens the matrix `member` of the file (hy_file_format.open). */
+/* Opens a matrix in an HDF5 file, as hy_file_format.open says. */
 hybrid_status hy_h5_matrix_open(hy_context *ctx, const hy_opening *opening,
                                 hy_matrix_file *out, hy_entry_reader *entries);
 
-/* Begins a Binsparse file (hy_file_format.create). */
+/* Begins a Binsparse file, as hy_file_format.create says. */
 hybrid_status hy_h5_matrix_create(hy_context *ctx, const char *path,
                                   const hy_file_shape *shape, hy_file_writer *out);
 

@@ -52,7 +52,8 @@ void hy_h5_fill(const hy_h5_array *array, int64_t count, char *to)
 
 /* ---- opening ----------------------------------------------------------------------- */
 
-/* Copies the path, and behind it the name. */
+/* Copies the path of the file and, behind it in one block of memory, the dataset's
+   name. */
 static hybrid_status take_names(hy_h5_reader *r, const hy_h5_array *a)
 {
     const size_t path = strlen(a->file->path) + 1, name = strlen(a->name) + 1;

@@ -200,7 +200,7 @@ static int has_two_axes(hid_t root, const char *path)
     return axes == 2;
 }
 
-/* Appends the path to the list. Returns 0 if there is no room. */
+/* Appends the path to the list. Returns 0 if the text has no room for it. */
 static int append(listing *l, const char *path)
 {
     const size_t needed = strlen(path) + (l->length ? 2 : 0);

@@ -7,7 +7,7 @@
 /* Return 1 if the file has such a group, or such a dataset or group, else 0. */
 int hy_h5_is_group(const hy_h5_file *file, const char *path);
 int hy_h5_exists(const hy_h5_file *file, const char *path);
-/* Returns 1 if `group` holds `name`. */
+/* Returns 1 if `group` holds a dataset or group called `name`. */
 int hy_h5_holds(const hy_h5_file *file, const char *group, const char *name);
 
 /* Joins the path of a group and a name. *out is to be freed with hy_array_free(). */
@@ -29,8 +29,8 @@ hybrid_status hy_h5_sizes(const hy_h5_file *file, const char *object, const char
    if there are too many. */
 void hy_h5_list_matrices(const hy_h5_file *file, char *text, size_t bytes);
 
-/* Looks for groups in the root that hold `name`. Returns their number. `found` receives
-   the name of the first of them. */
+/* Counts the groups in the root that hold a dataset or group called `name`, and returns
+   their number. `found` receives the name of the first of these groups. */
 int hy_h5_groups_with(const hy_h5_file *file, const char *name, char *found,
                       size_t bytes);
 

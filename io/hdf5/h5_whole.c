@@ -8,7 +8,8 @@
 
 enum { PIECE_BYTES = 32 << 10 };
 
-/* Brings numbers [first, first + count) to `piece`, in the type of the file. */
+/* Reads numbers [first, first + count) of the dataset to `piece`, in the type of the
+   file. */
 static hybrid_status fetch(const hy_h5_reader *r, int64_t first, int64_t count,
                            char *piece)
 {

@@ -24,7 +24,7 @@ static hy_h5_number integer(size_t bytes)
 
 /* ---- sparse matrices --------------------------------------------------------------- */
 
-/* Brings numbers to a dataset, converted to its type. */
+/* Converts numbers to the type of a dataset, and appends them. */
 static hybrid_status append(hy_h5_append *to, const hy_h5_number *from,
                             const char *numbers, int64_t count)
 {
@@ -41,9 +41,9 @@ static hybrid_status append(hy_h5_append *to, const hy_h5_number *from,
     return HYBRID_OK;
 }
 
-enum { PIECE = 1024 }; /* offsets converted at a time */
+enum { PIECE = 1024 }; /* number of offsets that are converted at a time */
 
-/* Appends the offsets of the ends of rows. */
+/* Appends each row's end, its offset behind the row's last entry. */
 static hybrid_status append_offsets(hy_file_writer *self, const hybrid_csr *rows)
 {
     writer *w               = self->writer;
@@ -198,7 +198,7 @@ static hybrid_status close_file(hy_file_writer *self)
     return status;
 }
 
-/* Frees the arrays and closes the file in libhdf5. With drops = 1 the driver drops what
+/* Frees the arrays and closes the file in libhdf5. With drops = 1 the driver ignores what
    libhdf5 still writes. Returns 0 if closing fails. */
 static int discard(hy_file_writer *self, int drops)
 {
@@ -231,7 +231,8 @@ static void abort_file(hy_file_writer *self)
 
     (void)discard(self, 1);
     if (fd >= 0)
-        (void)close(fd); /* The file is given up. */
+        (void)close(fd); /* The file is incomplete and will be removed, so an error of
+                            close() does not matter. */
     free_writer(self);
 }
 

@@ -53,7 +53,7 @@ static void note_guesses(const hy_entry_reader *self, const hy_list_reader *r,
             list->has_more ? ", and columns that are left out" : "", !self->base);
 }
 
-/* Sets base and sizes of the matrix. */
+/* Sets base and sizes of the matrix, once all lines have been read. */
 static hybrid_status end(hy_entry_reader *self, hy_line_entries *entries)
 {
     const hy_list_reader *r = (const hy_list_reader *)entries;

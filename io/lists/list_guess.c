@@ -16,8 +16,8 @@ static int ends_in(const char *path, const char *ending)
     return length >= tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
-/* Returns 1 for names of files that hold another format, whatever their text looks
-   like. */
+/* Returns 1 if the file's name is usual for another format. Such a file is not taken for
+   a list, whatever its text looks like. */
 static int has_other_name(const char *path)
 {
     static const char *const endings[] = {".mtx",  ".mtx.gz", ".mtx.zst",
@@ -29,8 +29,8 @@ static int has_other_name(const char *path)
     return 0;
 }
 
-/* Returns 1 if lines may have more than three columns, as edges with times. Other tables
-   of four columns hold a row of a dense matrix in each line. */
+/* Returns 1 if the name is usual for edges with further columns, such as times. Tables of
+   four or more columns with another name hold a row of a dense matrix in each line. */
 static int may_be_wide(const char *path)
 {
     return ends_in(path, ".edges") || ends_in(path, ".edges.gz") ||
@@ -49,7 +49,8 @@ int hy_list_is(const hy_input *input)
 
 /* ---- sizes in comments ------------------------------------------------------------- */
 
-/* Reads three whole numbers that end the line. Returns 0 if the comment is another. */
+/* Reads three whole numbers that fill the rest of the line. Returns 0 if the comment has
+   other text. */
 static int read_three(const char *p, int64_t number[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -69,7 +70,7 @@ static int is_konect(const char *p)
            strncmp(p, "bip", 3) == 0;
 }
 
-/* Reads the sizes from the comments before the body. */
+/* Reads the sizes of the matrix from the comments before the first line of numbers. */
 static void read_sizes(const hy_input *input, hy_list *list)
 {
     const char *end = input->text + input->bytes;

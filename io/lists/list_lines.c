@@ -9,7 +9,7 @@ static inline int ends(const char *p, char separator)
     return hy_word_ends(p) || *p == separator;
 }
 
-/* Returns the next field after one that ends at `p`. */
+/* Returns the start of the field after the one that ends at `p`. */
 static inline const char *next_field(const char *p, char separator)
 {
     p = hy_skip_blanks(p);
@@ -39,15 +39,15 @@ static void explain_index(const hy_list *list, const char *p, const char *end,
                  (long long)value, (long long)size, what);
 }
 
-/* Returns the largest index that may occur. If the base is not known yet, it is that of
-   indices from 1 on. */
+/* Returns the largest valid index for `size` rows or columns: `size`, or one less if
+   indices begin at 0. `size` is HY_GUESSED if it is not known. */
 static int64_t largest(const hy_list *list, int64_t size)
 {
     return size == HY_GUESSED ? INT32_MAX - 1 : size - (list->base == 0);
 }
 
 /* Reads an index that is long or written as a real, as numpy.savetxt() writes it. Returns
-   its end, or NULL. */
+   the end of its text, or NULL if there is no index. */
 static const char *read_slowly(const hy_list_reader *r, const char *p, int64_t *value)
 {
     const char *end = hy_parse_int(p, value);
@@ -62,7 +62,7 @@ static const char *read_slowly(const hy_list_reader *r, const char *p, int64_t *
     return end;
 }
 
-/* Reads an index. Returns the next field, or NULL and sets `why`. */
+/* Reads an index. Returns the start of the next field, or NULL and sets `why`. */
 static inline const char *read_index(const hy_list_reader *r, const char *p,
                                      const char *what, int64_t size, int32_t *out,
                                      char *why)

@@ -11,10 +11,10 @@ typedef struct word {
 
 typedef struct option {
     const char *key;
-    size_t field;       /* byte offset in hy_text_options */
+    size_t field;       /* byte offset of the option's value in hy_text_options */
     const word *words;  /* values that the option may have; NULL: a size below 2^31 */
-    const char *values; /* the same in words, for messages */
-    int is_for_all;     /* 1: texts that are no lists have the option, too */
+    const char *values; /* these values in words, for messages */
+    int is_for_all;     /* 1: texts that are not lists have this option, too */
 } option;
 
 static const word types[]      = {{"f32", HYBRID_F32}, {"f64", HYBRID_F64}, {NULL, 0}};

@@ -12,8 +12,8 @@ enum { PIECE = 1 << 15 }; /* entries that a worker converts at once */
 
 /* ---- a window ---------------------------------------------------------------------- */
 
-/* Extends the smallest and the greatest indices of all entries so far by those of `count`
-   entries. */
+/* Extends the least and the greatest indices of all entries so far by those of `count`
+   further entries. */
 static void note_extent(hy_line_entries *r, const hy_mtx_entry *e, int64_t count)
 {
     int64_t least = INT64_MAX, row = -1, col = -1;
@@ -38,7 +38,7 @@ static void put_entries(void *arg, const void *items, int64_t count, int64_t fir
         note_extent(r, items, count);
 }
 
-/* Reads the lines of the next window. */
+/* Reads all lines of the next window (part of the text in memory) to r->memory. */
 static hybrid_status read_window(hy_entry_reader *self, hy_line_entries *r)
 {
     hy_lines *lines = &r->lines;

@@ -22,14 +22,14 @@ struct hy_line_entries {
     /* (optional) Called when all lines have been read: sets the sizes and the index base
        of the reader by `least`, `rows` and `cols`. */
     hybrid_status (*end)(hy_entry_reader *self, hy_line_entries *entries);
-    int64_t least, rows, cols; /* set if end() is: smallest row or column index of all
-                                  entries so far, and 1 + the greatest row and column
+    int64_t least, rows, cols; /* set if `end` is not NULL: least row or column index of
+                                  all entries so far, and 1 + the greatest row and column
                                   index; updated atomically */
 
-    hy_reused memory; /* entries of the window */
+    hy_reused memory;  /* memory that holds the entries of the window */
     int64_t count, at; /* number of entries of the window, and index of the entry to bring
                           next */
-    int is_begun;       /* 1: a window has been read */
+    int is_begun;      /* 1: a window has been read */
 };
 
 /* Allocates a state of `bytes` bytes, which begins with a hy_line_entries and is zeroed.

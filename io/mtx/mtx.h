@@ -22,7 +22,7 @@ typedef struct hy_mtx_header {
     int array; /* 1: dense, one value per line; 0: lines "row column value" */
     hy_mtx_field field;
     hy_mtx_symmetry symmetry;
-    int64_t rows, cols; /* < 2^31 */
+    int64_t rows, cols; /* each below 2^31 */
     int64_t count;      /* number of announced entries; in an array file: number of stored
                            values */
     const char *body;   /* end of the line with the sizes, where the body begins */
@@ -30,7 +30,8 @@ typedef struct hy_mtx_header {
 
 hybrid_status hy_mtx_read_header(hy_context *ctx, const hy_input *input,
                                  hy_mtx_header *out);
-int hy_mtx_has_banner(const hy_input *input); /* 1: the first word is %%MatrixMarket */
+int hy_mtx_has_banner(const hy_input *input); /* returns 1 if the first word of the text
+                                                 is %%MatrixMarket */
 /* Fails because the file is dense, and a sparse matrix is wanted. */
 hybrid_status hy_mtx_refuse_array(hy_context *ctx, const hy_input *input);
 
@@ -73,12 +74,13 @@ const char *hy_mtx_value(const char *p, hy_mtx_field field, hybrid_type type,
 
 /* ---- lines, in parallel --------------------------------------------------------- */
 
-/* A piece of the window (the present part of the file): the lines that begin in [begin,
-   stop). A line holds one item; blank lines and comments hold none. */
+/* A block is a piece of the window (the part of the file in memory): the lines that begin
+   in [begin, stop). A line holds one item, which is an entry or a value of a dense
+   matrix; blank lines and comments hold none. */
 typedef struct hy_mtx_block {
     const char *begin, *stop;
     const char *end; /* end of all lines in the window */
-    char *items;     /* memory for items; `count` were read */
+    char *items;     /* memory for items, of which `count` have been read */
     int64_t count;
     const char *bad; /* first bad line, without leading blanks; NULL: none */
     char why[HY_WHY_BYTES];
@@ -110,10 +112,11 @@ struct hy_lines {
     const char *noun;  /* plural name of an item: "entries" */
     size_t item_bytes;
     size_t least_bytes;                       /* minimum bytes of a line with an item */
-    void (*read)(void *arg, hy_mtx_block *block); /* hy_block_read() with a hy_line_fn */
+    void (*read)(void *arg, hy_mtx_block *block); /* reads the lines of a block: calls
+                                                     hy_block_read() with a hy_line_fn */
     hy_put_fn put;
     hy_joined_fn joined; /* function called after each window; NULL: none */
-    void *arg;           /* first argument of the three functions */
+    void *arg;           /* first argument of `read`, `put` and `joined` */
 
     const char *end; /* end of the last complete line in the window */
     int64_t before;  /* number of items in earlier windows */
@@ -124,9 +127,9 @@ struct hy_lines {
 /* Bytes of each block of a window but the last; tests make it small. */
 extern size_t hy_lines_block_bytes;
 
-/* Returns an upper bound on the items that put() receives: the announced number or, if
-   the window holds the rest of the file, the number of lines that fit it if that is
-   smaller. */
+/* Returns an upper bound on the number of items that put() receives: the announced number
+   or, if the window holds the rest of the file, the number of shortest lines for which
+   the rest is long enough, whichever is smaller. */
 int64_t hy_lines_max(const hy_lines *lines);
 
 /* Reads all lines, window by window. BAD_FILE names the first bad line, or says that
@@ -192,11 +195,11 @@ hy_block_read(hy_mtx_block *block, size_t item_bytes, char comment, hy_line_fn f
 /* ---- an entry ---------------------------------------------------------------------- */
 
 typedef struct hy_mtx_entry {
-    int32_t row, col; /* from 0 */
+    int32_t row, col; /* counted from 0 */
     double val;
 } hy_mtx_entry;
 
-/* Syntax of a line with an entry. */
+/* What the readers of a line with an entry need to know. */
 typedef struct hy_mtx_syntax {
     const hy_mtx_header *header;
     hybrid_type type;
@@ -215,7 +218,7 @@ static inline size_t hy_mtx_least_bytes(const hy_mtx_header *header)
 
 /* ---- entries -------------------------------------------------------------------- */
 
-/* Entries in the order of the file. */
+/* Entries of a matrix, in the order of the file. */
 typedef struct hy_entries {
     int64_t count;
     int32_t *row; /* allocated by hy_array(); col and val by hy_results_array(), so that
@@ -225,8 +228,8 @@ typedef struct hy_entries {
     int ascend; /* 1: entries ascend by row and then column, without repeats */
 } hy_entries;
 
-/* Target for the minimum of entries in a bucket (neighbouring rows that one worker
-   sorts); tests make it small. */
+/* Number of entries that a bucket (neighbouring rows that one worker sorts) should have
+   on average; tests make it small. */
 extern int64_t hy_build_bucket;
 
 /* Builds compressed rows: expands symmetric files, sorts by row and column, and sums
@@ -240,7 +243,7 @@ hybrid_status hy_mtx_build_ascending(hy_context *ctx, const hy_mtx_header *heade
                                      hybrid_csr *out);
 void hy_entries_free(hy_context *ctx, hy_entries *entries); /* accepts a zeroed struct */
 
-/* Reads a Matrix Market array file after its header. */
+/* Reads the values of a Matrix Market array file, whose header has been read. */
 hybrid_status hy_mtx_read_array(hy_context *ctx, hy_input *input,
                                 const hy_mtx_header *header, hybrid_type type,
                                 hybrid_dense *out);

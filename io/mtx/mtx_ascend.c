@@ -1,7 +1,7 @@
 /* io/mtx/mtx_ascend.c - builds compressed rows from entries that already ascend.
 
-   Files that were written from compressed rows have such entries. Columns and values stay
-   in place. */
+   Files that were written from compressed rows have such entries. The arrays of columns
+   and values become those of the result. */
 #include "io/mtx/mtx.h"
 
 #include "base/data/csr.h"
@@ -10,8 +10,9 @@
 
 enum { PIECE = 1 << 16 };
 
-/* Sets the offsets of rows. The first entry of a row sets the offset of this row and of
-   the empty rows before it. The last piece sets the offsets after the last entry. */
+/* Work of a loop over pieces of the entries, which sets the offsets of rows. The first
+   entry of a row sets the offset of this row and of the empty rows before it. The last
+   piece sets the offsets after the last entry. */
 typedef struct rows {
     const hy_entries *in;
     int64_t rows;

@@ -17,8 +17,8 @@
 int64_t hy_build_bucket = 1 << 15;
 
 enum { MAX_BUCKETS = 1024, PIECE_ENTRIES = 1 << 18, RUN = 16 };
-/* Target for the maximum of rows in a bucket: counting and zeroing empty rows takes time,
-   too. MAX_BUCKETS may force more rows. */
+/* Number of rows that a bucket should have at most: counting and zeroing empty rows takes
+   time, too. MAX_BUCKETS may force more rows. */
 enum { BUCKET_ROWS = 1 << 20 };
 
 typedef struct entry {
@@ -26,7 +26,7 @@ typedef struct entry {
     double val;
 } entry;
 
-/* Memory of one worker, for the largest bucket that the worker has sorted. */
+/* Memory of one worker to sort a bucket; it grows with the buckets. */
 typedef struct room {
     entry *entry;
     int64_t count;
@@ -42,9 +42,11 @@ typedef struct builder {
     int64_t buckets, pieces;
     int64_t *offset; /* buckets * pieces + 1 elements: index in `loose` at which the
                         entries of a piece in a bucket start */
-    entry *loose;    /* entries by bucket, then in the order of the file */
-    room *rooms; /* array with an element for each part of a loop (thread inside it) */
-    int64_t *row_ptr; /* rows + 1 elements */
+    entry *loose;    /* all entries, bucket after bucket; within a bucket in the order of
+                        the file */
+    room *rooms; /* array with an element for each part of a loop (worker inside it) */
+    int64_t *row_ptr; /* rows + 1 elements: ends or lengths of rows, at last the offsets
+                         of the result */
     hybrid_csr *out;
 } builder;
 
@@ -327,7 +329,7 @@ static hybrid_status distribute(builder *b)
     b->loose = array;
     hy_pages_wish(array, (size_t)count * sizeof *b->loose);
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, b->pieces, 1, distribute_pieces, b));
-    hy_entries_free(ctx, b->in); /* the result can use their pages */
+    hy_entries_free(ctx, b->in); /* first, so that the result can use their memory */
     return open_result(b, count);
 }
 

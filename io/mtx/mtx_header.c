@@ -86,8 +86,8 @@ const char *hy_mtx_value(const char *p, hy_mtx_field field, hybrid_type type,
 
 typedef struct choice {
     const char *name;
-    int value;           /* -1: known but refused */
-    const char *refused; /* reason of the refusal */
+    int value; /* value of the enumeration; -1: the word is known, and refused */
+    const char *refused; /* reason why the word is refused */
 } choice;
 
 static const choice formats[] = {{"coordinate", 0, NULL}, {"array", 1, NULL}};

@@ -23,7 +23,7 @@ typedef struct reading {
     int64_t known; /* number of blocks, counted from the first, that have been read;
                       first[] is set for them */
     char **aside;  /* for each block: its items if they are to be put later, else NULL */
-    char **items;  /* for each part of the loop (thread inside it): memory for the items
+    char **items;  /* for each part of the loop (worker inside it): memory for the items
                       of a block, or NULL */
     int64_t bad;   /* first block with a bad line; `blocks` if there is none */
     const char *at;
@@ -100,7 +100,7 @@ static int is_before_bad(reading *r, int64_t b)
     return before;
 }
 
-/* Notes a bad block. The lock is held. */
+/* Notes that block b has a bad line. The calling function holds the lock. */
 static void set_bad(reading *r, int64_t b, const hy_mtx_block *block)
 {
     if (b >= r->bad)

@@ -12,7 +12,7 @@
 #include "base/memory/results.h"
 
 typedef struct reader {
-    hy_mtx_syntax syntax; /* first, for hy_mtx_read_entries() */
+    hy_mtx_syntax syntax; /* first, because hy_mtx_read_entries() takes a pointer to it */
     hy_entries *out;
     int descend;      /* 1: some entries do not ascend by row and then column */
     int below, above; /* 1: there are entries below, above the diagonal */
@@ -53,7 +53,7 @@ static void put_entries(void *arg, const void *items, int64_t count, int64_t fir
     note(&r->above, above);
 }
 
-/* Checks that entries ascend across blocks and windows. */
+/* Sets r->descend if the entries of neighbouring blocks or windows do not ascend. */
 static void compare_blocks(void *arg, const hy_lines *lines)
 {
     reader *r            = arg;

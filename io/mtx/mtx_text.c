@@ -1,8 +1,8 @@
 /* io/mtx/mtx_text.c - formats rows of a sparse matrix as lines of a Matrix Market file.
 
    Entries are cut into pieces of equal size, and pieces are grouped into batches. Workers
-   format the pieces of a batch, each into its own part of the buffer, while one worker
-   puts the batch before, in order. Values read back to the same bits. */
+   format the pieces of a batch, each into its own part of the buffer. Meanwhile one
+   worker writes the previous batch, in order. Values read back to the same bits. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,8 +22,8 @@ _Static_assert(2 * INDEX_BYTES + HY_NUMBER_ROOM <= ENTRY_BYTES, "an entry has no
 
 /* Text of a batch of pieces. */
 typedef struct batch {
-    int64_t begin;  /* first piece */
-    int64_t pieces; /* 0 = nothing to write */
+    int64_t begin;  /* number of the batch's first piece */
+    int64_t pieces; /* number of pieces; 0: nothing to write */
     char *text;     /* PIECE_ENTRIES * ENTRY_BYTES bytes for each piece */
     int64_t *bytes; /* bytes of the text of each piece */
 } batch;
@@ -34,7 +34,8 @@ struct hy_mtx_text {
     void *arg;
     hy_numbers *numbers;
     const hybrid_csr *A;
-    int64_t first_row;            /* number of rows of the file before those of A */
+    int64_t first_row;            /* number of rows of the matrix before the first row of
+                                     A */
     int64_t bytes;                /* bytes of the file so far, formatted text included */
     int64_t room;                 /* maximum number of pieces of a batch */
     batch batches[2], *formatted; /* `formatted` points to the batch that workers format,
@@ -64,7 +65,7 @@ static int64_t find_row(const hybrid_csr *A, int64_t k)
     return low;
 }
 
-/* Writes index + 1 and a blank. */
+/* Writes a row or column index, counted from 1, and a blank. */
 static char *put_index(char *p, int64_t index)
 {
     p    = hy_write_uint(p, (uint64_t)index + 1);
@@ -110,8 +111,8 @@ static hybrid_status put_batch(const hy_mtx_text *w, const batch *b)
     return HYBRID_OK;
 }
 
-/* Item 0 of the loop writes the batch before. Item i > 0 formats piece i - 1 of the next
-   batch. */
+/* Item 0 of the loop writes the previous batch. Item i > 0 formats piece i - 1 of the
+   next batch. */
 static hybrid_status do_items(void *arg, int part, int64_t begin, int64_t end)
 {
     const hy_mtx_text *w = arg;
@@ -152,7 +153,7 @@ static hybrid_status put_batches(hy_mtx_text *w)
 {
     int64_t begin = 0;
 
-    w->batches[1].pieces = 0; /* the rows of the last call are written */
+    w->batches[1].pieces = 0; /* no text of an earlier call waits to be written */
     for (int which = 0;; which ^= 1) {
         w->formatted         = &w->batches[which];
         w->formatted->begin  = begin;

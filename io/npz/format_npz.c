@@ -19,7 +19,7 @@
 
 enum { HEAD_BYTES = 4096, NAME_BYTES = 512 };
 
-/* A member of the file. */
+/* A member of the .npz file, and its .npy header. */
 typedef struct array {
     const hy_zip_member *member;
     hy_npy_header header;
@@ -66,7 +66,7 @@ static hybrid_status read_header(const hy_zip *zip, const char *name, array *out
                               out->member->bytes - out->skip);
 }
 
-/* Reads the header of an array of one axis. */
+/* Reads the header of the member `name`, which must be an array of one axis. */
 static hybrid_status read_vector(const hy_zip *zip, const char *name, array *out)
 {
     HY_TRY(read_header(zip, name, out));
@@ -154,7 +154,7 @@ static hybrid_status check_count(const hy_zip *zip, const array *a, int64_t want
 /* ---- sparse matrices --------------------------------------------------------------- */
 
 typedef struct parts {
-    array indptr, indices, data; /* of COO: rows, columns, values */
+    array indptr, indices, data; /* COO: row indices, column indices, values */
 } parts;
 
 /* SciPy's arrays may be longer than the last offset says. If they are shorter, the source

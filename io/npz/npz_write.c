@@ -14,24 +14,26 @@
 #include "io/numbers/put_rows.h"
 
 enum {
-    VERSION       = 45,         /* of the ZIP format: the first with ZIP64 */
-    DATE          = 1 << 5 | 1, /* 1 January 1980: files do not depend on time */
-    NAME_BYTES    = 16,         /* most bytes of a name */
-    LOCAL_EXTRA   = 4 + 2 * 8,  /* bytes of the two sizes in ZIP64 */
-    CENTRAL_EXTRA = 4 + 3 * 8,  /* the same with the place */
-    MEMBER_BYTES  = HY_ZIP_CENTRAL + NAME_BYTES + CENTRAL_EXTRA
+    VERSION     = 45,          /* of the ZIP format: the first with ZIP64 */
+    DATE        = 1 << 5 | 1,  /* 1 January 1980: files do not depend on time */
+    NAME_BYTES  = 16,          /* maximum bytes of a member's name */
+    LOCAL_EXTRA = 4 + 2 * 8,   /* bytes of the extra field with both 64-bit sizes of a
+                                  member */
+    CENTRAL_EXTRA = 4 + 3 * 8, /* bytes of the extra field with both sizes and the
+                                  position */
+    MEMBER_BYTES = HY_ZIP_CENTRAL + NAME_BYTES + CENTRAL_EXTRA
 };
 
-/* Members in the order of SciPy. */
+/* The members of the file, in the order in which SciPy writes them. */
 typedef enum part { INDICES, INDPTR, FORMAT, SHAPE, DATA, PARTS } part;
 static const char *const names[] = {"indices.npy", "indptr.npy", "format.npy",
                                     "shape.npy", "data.npy"};
 
 typedef struct member {
-    int64_t at;    /* position of its header in the file */
-    int64_t bytes; /* bytes of the .npy file */
+    int64_t at;    /* position of the member's header in the file */
+    int64_t bytes; /* bytes of the member, which is a .npy file */
     uint32_t crc;
-    hy_byte_region region; /* the numbers */
+    hy_byte_region region; /* range of the file for the numbers of the member */
 } member;
 
 typedef struct npz_writer {
@@ -197,14 +199,15 @@ static char *put_central(char *to, const member *m, part p)
     return put_extra(to, m, CENTRAL_EXTRA);
 }
 
-/* Writes the records behind the directory, which begins at `at` and takes `bytes`. */
+/* Writes the records that end the file, behind the directory, which begins at `at` and
+   takes `bytes` bytes. Returns the place behind them. */
 static char *put_end(char *to, int64_t at, int64_t bytes)
 {
     to = hy_zip_put(to, 4, HY_ZIP_END64_MARK);
     to = hy_zip_put(to, 8, HY_ZIP_END64 - 12);
     to = hy_zip_put(to, 2, VERSION);
     to = hy_zip_put(to, 2, VERSION);
-    to = hy_zip_put(to, 8, 0); /* disks */
+    to = hy_zip_put(to, 8, 0); /* numbers of disks */
     to = hy_zip_put(to, 8, PARTS);
     to = hy_zip_put(to, 8, PARTS);
     to = hy_zip_put(to, 8, (uint64_t)bytes);
@@ -212,9 +215,9 @@ static char *put_end(char *to, int64_t at, int64_t bytes)
     to = hy_zip_put(to, 4, HY_ZIP_LOCATOR64_MARK);
     to = hy_zip_put(to, 4, 0);
     to = hy_zip_put(to, 8, (uint64_t)(at + bytes));
-    to = hy_zip_put(to, 4, 1); /* disks */
+    to = hy_zip_put(to, 4, 1); /* number of disks */
     to = hy_zip_put(to, 4, HY_ZIP_END_MARK);
-    to = hy_zip_put(to, 4, 0); /* disks */
+    to = hy_zip_put(to, 4, 0); /* numbers of disks */
     to = hy_zip_put(to, 2, PARTS);
     to = hy_zip_put(to, 2, PARTS);
     to = hy_zip_put(to, 8, UINT64_MAX); /* bytes and place are in the record above */

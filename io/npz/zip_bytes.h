@@ -5,13 +5,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes of the records, without names and extra fields. */
+/* Sizes of the records of a ZIP file in bytes, without names and extra fields. */
 enum {
-    HY_ZIP_LOCAL     = 30, /* header before a member */
-    HY_ZIP_CENTRAL   = 46, /* entry of the central directory */
-    HY_ZIP_END       = 22, /* end of the central directory */
-    HY_ZIP_END64     = 56, /* the same with 64 bits */
-    HY_ZIP_LOCATOR64 = 20  /* place of the latter */
+    HY_ZIP_LOCAL     = 30, /* header that precedes a member */
+    HY_ZIP_CENTRAL   = 46, /* a member's entry in the central directory */
+    HY_ZIP_END       = 22, /* record that ends the file */
+    HY_ZIP_END64     = 56, /* record that ends a ZIP64 file */
+    HY_ZIP_LOCATOR64 = 20  /* record that tells where the record of HY_ZIP_END64 bytes
+                              begins */
 };
 
 enum {
@@ -32,7 +33,8 @@ static inline uint64_t hy_zip_get(const void *at, int bytes)
     return value;
 }
 
-/* Returns the place behind the number. */
+/* Stores `value` as `bytes` bytes, the least significant first. Returns the place behind
+   them. */
 static inline char *hy_zip_put(char *to, int bytes, uint64_t value)
 {
     for (int i = 0; i < bytes; i++, value >>= 8)

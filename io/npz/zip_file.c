@@ -20,7 +20,7 @@ enum {
     DIRECTORY_BYTES = 16 << 20 /* maximum bytes of a central directory */
 };
 
-/* Place of the central directory. */
+/* Position and size of the central directory, in bytes. */
 typedef struct directory {
     uint64_t at, bytes;
 } directory;
@@ -105,8 +105,8 @@ static hybrid_status find_directory(const hy_zip *zip, directory *out)
 
 /* ---- entries ----------------------------------------------------------------------- */
 
-/* Takes the sizes of 64 bits that an entry's extra field holds for each size of 32 bits
-   that is full. Returns 0 if one is missing. */
+/* Reads the 64-bit sizes in an entry's extra field: one for each of `sizes` whose 32-bit
+   field has all bits set. Returns 0 if one is missing. */
 static int take_sizes64(const char *extra, size_t bytes, uint64_t *sizes[3])
 {
     while (bytes >= 4 && hy_zip_get(extra, 2) != 1) {
@@ -131,7 +131,7 @@ static int take_sizes64(const char *extra, size_t bytes, uint64_t *sizes[3])
     return 1;
 }
 
-/* Takes an entry of the directory, and sets *used to its bytes. */
+/* Reads an entry of the directory, and sets *used to the bytes that it takes. */
 static hybrid_status take_entry(const hy_zip *zip, const char *at, size_t left,
                                 hy_zip_member *out, size_t *used)
 {
@@ -162,7 +162,8 @@ static hybrid_status take_entry(const hy_zip *zip, const char *at, size_t left,
     return HYBRID_OK;
 }
 
-/* Entries may be followed by a signature, which ends the directory. */
+/* Reads all entries of the directory. A digital signature, which ends the directory, may
+   follow them. */
 static hybrid_status take_entries(hy_zip *zip, size_t bytes)
 {
     for (size_t at = 0, used = 0; at + HY_ZIP_CENTRAL <= bytes; at += used)

@@ -13,15 +13,15 @@ typedef struct hy_zip_member {
     size_t length;
     int method;     /* 0: stored; 8: deflated; any other number if it is not used */
     int encrypted;
-    uint32_t crc;   /* CRC-32 of the bytes */
+    uint32_t crc;   /* CRC-32 of the member's bytes after inflating */
     int64_t header; /* position of the member's own header in the file */
-    int64_t packed; /* bytes in the file */
-    int64_t bytes;  /* bytes of the member */
+    int64_t packed; /* bytes that the member takes in the file */
+    int64_t bytes;  /* bytes of the member after inflating */
 } hy_zip_member;
 
 typedef struct hy_zip {
     hy_context *ctx;  /* NULL: the file is not open */
-    const char *path; /* borrowed */
+    const char *path; /* path of the file; borrowed */
     int fd;
     int64_t size;
     char *directory; /* central directory of the file, which holds the names */
@@ -46,9 +46,9 @@ hybrid_status hy_zip_find(const hy_zip *zip, const char *name,
 hybrid_status hy_zip_head(const hy_zip *zip, const hy_zip_member *member, char *to,
                           size_t room, size_t *bytes);
 
-/* Opens `count` numbers of `size` bytes that lie behind the first `skip` bytes of a member
-   and end with it. The numbers of a stored member are read in place. A deflated member is
-   inflated to a temporary file first, and its checksum is verified. */
+/* Opens `count` numbers of `size` bytes that lie behind the first `skip` bytes of a
+   member and fill the rest of it. The numbers of a stored member are read in place. A
+   deflated member is inflated to a temporary file first, and its checksum is verified. */
 hybrid_status hy_zip_numbers(const hy_zip *zip, const hy_zip_member *member, int64_t skip,
                              int64_t count, size_t size, hy_stored *out);
 

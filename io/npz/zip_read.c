@@ -15,7 +15,7 @@
 enum {
     STORED        = 0,
     DEFLATED      = 8,
-    MOST_RATIO    = 1032, /* deflated bytes become at most this many times as long */
+    MOST_RATIO    = 1032, /* deflated bytes become at most this many times as many */
     IN_BYTES      = 64 << 10,
     OUT_BYTES     = 256 << 10,
     INFLATE_BYTES = 44 << 10 /* bytes that zlib needs to inflate */
@@ -75,7 +75,8 @@ typedef struct inflating {
     const hy_zip *zip;
     const hy_zip_member *member;
     z_stream z;
-    int64_t at, left; /* place and number of the bytes that have not been read */
+    int64_t at, left; /* position in the file, and number, of the member's bytes that have
+                         not been read */
     int64_t made;     /* number of bytes inflated so far */
     uint32_t crc;
     int ended;
@@ -112,7 +113,7 @@ static hybrid_status inflate_some(inflating *f, char *to, size_t room, size_t *b
                : fail(f->zip, f->member, "is longer than announced");
 }
 
-/* Receives bytes of a member. */
+/* Receives the next `count` bytes of a member, inflated. */
 typedef hybrid_status (*take_fn)(void *arg, const char *bytes, size_t count);
 
 static hybrid_status inflate_all(inflating *f, char *out, take_fn take, void *arg)
@@ -161,8 +162,9 @@ static void end(inflating *f)
 
 typedef struct spilling {
     hy_spill spill;
-    int64_t at;   /* number of bytes in the spill */
-    int64_t skip; /* bytes that are not written */
+    int64_t at;   /* bytes written to the spill (a temporary file) so far */
+    int64_t skip; /* number of the member's next bytes that are left out: the rest of its
+                     .npy header */
 } spilling;
 
 static hybrid_status spill(void *arg, const char *bytes, size_t count)

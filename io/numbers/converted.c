@@ -11,8 +11,8 @@ enum { PIECE_BYTES = 32 << 10 };
 typedef struct converted {
     hy_stored inner; /* the array in the file, which this one owns */
     hy_number_kind from;
-    hybrid_index index; /* type of row offsets or column indices */
-    hybrid_type type;   /* type of values */
+    hybrid_index index; /* type of the result, if offsets or column indices are read */
+    hybrid_type type;   /* type of the result, if values are read */
     char name[];
 } converted;
 

@@ -13,7 +13,8 @@
 hybrid_status hy_stored_to_indices(hy_stored *array, hy_number_kind from, hybrid_index to,
                                    const char *name);
 
-/* Does the same with values, which become those of hy_type_of_kind(from). */
+/* Wraps *array, whose numbers are of kind `from`, so that it gives values of the type
+   hy_type_of_kind(from). Otherwise as hy_stored_to_indices(). */
 hybrid_status hy_stored_to_values(hy_stored *array, hy_number_kind from,
                                   const char *name);
 

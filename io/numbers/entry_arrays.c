@@ -15,9 +15,11 @@ typedef struct entry_arrays {
     int64_t line;                      /* compressed: line of the next entry */
     int64_t lines;                     /* compressed: number of lines */
     const char *name_of_line;          /* compressed: "row" or "column" */
-    const hy_stored *offsets, *index;  /* compressed: arrays of `from` */
-    int64_t offsets_at, offsets_count; /* compressed: offsets in `col_piece`: index of the
-                                          first, and number */
+    const hy_stored *offsets, *index;  /* compressed: the arrays of `from` with offsets,
+                                          and with indices within lines */
+    int64_t offsets_at, offsets_count; /* compressed: `col_piece` holds `offsets_count`
+                                          offsets, the first of which is number
+                                          `offsets_at` */
     int64_t row_piece[PIECE], col_piece[PIECE];
     double value_piece[PIECE];
     char name[];
@@ -89,7 +91,8 @@ static hybrid_status line_end(const hy_entry_reader *self, int64_t line, int64_t
                    e->name, e->name_of_line, (long long)line, (long long)self->nnz);
 }
 
-/* Takes an entry of the line; index `i` is its index in the pieces. */
+/* Makes *to from number `i` of the pieces of indices and values, and from the current
+   line. */
 static hybrid_status take_entry(const hy_entry_reader *self, int64_t i, hy_entry *to)
 {
     const entry_arrays *e = self->reader;
@@ -116,7 +119,7 @@ static hybrid_status next_compressed(hy_entry_reader *self, int64_t most, hy_ent
     HY_TRY(hy_stored_read(&e->from.values, begin, n, e->value_piece));
     while (e->at < begin + n) {
         int64_t end;
-        if (e->line == e->lines) /* a matrix without lines */
+        if (e->line == e->lines) /* the matrix has no lines */
             return check_index(self, e->name_of_line, e->at, e->line, e->lines);
         HY_TRY(line_end(self, e->line, &end));
         for (; e->at < hy_min(end, begin + n); e->at++)

@@ -7,7 +7,7 @@
 #include "io/formats/entry_reader.h"
 #include "partition/move/matrix_file.h"
 
-/* The arrays of a file. */
+/* The arrays of a sparse matrix in a file. */
 typedef struct hy_entry_arrays {
     const char *name; /* name of the file, for messages; copied */
     int64_t rows, cols;

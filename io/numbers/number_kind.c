@@ -9,7 +9,7 @@
 
 #include "base/data/min_max.h"
 
-enum { PIECE = 1024 }; /* numbers of a piece */
+enum { PIECE = 1024 }; /* numbers that pass through the stack at a time */
 
 hy_number_kind hy_kind_of_type(hybrid_type type)
 {
@@ -133,7 +133,8 @@ static void widen_unsigned(int size, const void *from, int64_t count, double *to
         WIDEN(uint64_t, (double)x[i]);
 }
 
-/* Returns `count`, or the index of the first finite value that is infinite in f32. */
+/* Converts doubles to floats. Returns `count`, or the index of the first finite value
+   that would become infinite. */
 static int64_t narrow(const double *from, int64_t count, float *to)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -181,7 +182,7 @@ int64_t hy_convert_values(hy_number_kind kind, const void *from, int64_t count,
 
 /* ---- indices ----------------------------------------------------------------------- */
 
-/* A number of 2^63 or more becomes negative. */
+/* Widens integers to 64 bits. An unsigned integer of 2^63 or more becomes negative. */
 static void widen_integers(hy_number_kind kind, const void *from, int64_t count,
                            int64_t *to)
 {

@@ -9,12 +9,12 @@
 typedef enum hy_number_class { HY_FLOAT, HY_SIGNED, HY_UNSIGNED } hy_number_class;
 
 typedef struct hy_number_kind {
-    hy_number_class is; /* truth values are unsigned numbers */
+    hy_number_class is; /* signed, unsigned or float; truth values are unsigned */
     int size;           /* bytes: 1, 2, 4 or 8; of a float 2, 4 or 8 */
     int big_endian;
 } hy_number_kind;
 
-/* Little-endian kinds of the library's own numbers. */
+/* Return the kind that numbers of the library's own type have in a little-endian file. */
 hy_number_kind hy_kind_of_type(hybrid_type type);
 hy_number_kind hy_kind_of_index(hybrid_index type);
 

@@ -6,9 +6,10 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
-enum { PIECE = 4096 }; /* numbers of a piece */
+enum { PIECE = 4096 }; /* numbers that are converted at a time */
 
-/* Appends indices of 64 bits, and overwrites them. */
+/* Converts the `count` 64-bit indices at `piece` to `kind` and appends them. They may be
+   overwritten. */
 static hybrid_status put_indices(hy_byte_region *to, hy_number_kind kind, int64_t *piece,
                                  int64_t count)
 {

@@ -25,7 +25,7 @@ hybrid_status hy_put_columns(hy_byte_region *to, hy_number_kind kind,
 hybrid_status hy_put_values(hy_byte_region *to, hy_number_kind kind, hybrid_type type,
                             const void *values, int64_t count);
 
-/* Appends an index. */
+/* Appends a single index, converted to `kind`. */
 hybrid_status hy_put_index(hy_byte_region *to, hy_number_kind kind, int64_t index);
 
 #endif /* HY_PUT_ROWS_H */

@@ -1,7 +1,8 @@
 /* io/parts/join.c - several matrices in files, one below the other, as one matrix.
 
-   The three arrays of the joined matrix share the parts. A reading that spans several
-   parts becomes one reading of each. Joined offsets have 64 bits. */
+   Each of the three arrays of the joined matrix (offsets, columns, values) reads from the
+   corresponding arrays of the parts. A reading that spans several parts becomes one
+   reading of each. Joined offsets have 64 bits. */
 #include "io/parts/join.h"
 
 #include <stddef.h>
@@ -10,13 +11,14 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 
-/* One array of all parts. */
+/* One array of the joined matrix: the corresponding arrays of all parts. */
 typedef struct joined {
     int64_t count;
-    hy_stored *part;  /* arrays of the parts */
+    hy_stored *part;  /* the corresponding array of each part */
     int64_t *first;   /* count + 1 indices: first[p] is the index of the first number of
                          part p */
-    int64_t *base;    /* offsets: base[p] entries lie before part p; count + 1 numbers */
+    int64_t *base;    /* for offsets only: base[p] is the number of entries before part p;
+                         count + 1 numbers */
     const char *name; /* name of the joined matrix, for messages */
 } joined;
 
@@ -103,8 +105,8 @@ static void close_joined(hy_stored *self)
 static const hy_stored_ops value_ops  = {.read = read_values, .close = close_joined};
 static const hy_stored_ops offset_ops = {.read = read_offsets, .close = close_joined};
 
-/* Makes *out the array of all parts at byte `field` of hy_matrix_file, and moves the
-   parts' arrays into it. */
+/* Joins the arrays of all parts that lie at byte `field` of hy_matrix_file, and moves
+   them to *out. */
 static hybrid_status join_arrays(hy_matrix_file *parts, int64_t count, size_t field,
                                  const char *name, hy_stored *out)
 {
@@ -130,8 +132,8 @@ static hybrid_status join_arrays(hy_matrix_file *parts, int64_t count, size_t fi
     return HYBRID_OK;
 }
 
-/* Makes *out, the joined offsets of parts, those of one matrix whose columns are `col`.
-   `first` then counts rows, and the last offset belongs to the last part. */
+/* Makes *out, the joined arrays of offsets, the offsets of one matrix, whose columns are
+   `col`. `first` then counts rows, and the last offset belongs to the last part. */
 static void as_offsets(hy_stored *out, const hy_stored *col)
 {
     const joined *columns = col->reader;
@@ -236,7 +238,7 @@ static void close_part(hy_matrix_file *part)
     *part = (hy_matrix_file){.ctx = NULL};
 }
 
-/* Moves everything but the name. */
+/* Moves *part to *out, which keeps its own name. */
 static hybrid_status move(hy_matrix_file *part, hy_matrix_file *out)
 {
     char *name = out->name;

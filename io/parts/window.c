@@ -1,7 +1,7 @@
-/* io/parts/window.c - a window of rows of a matrix in a file.
+/* io/parts/window.c - a window: successive rows of a matrix in a file, as a matrix.
 
-   The window of an array begins at a later number of the array. Offsets of a sparse
-   matrix also lose the offset of the first row. */
+   The window of an array begins at a later number of the array. From the offsets of a
+   sparse matrix, the offset of the window's first row is subtracted. */
 #include "io/parts/window.h"
 
 #include <string.h>
@@ -10,8 +10,9 @@
 
 typedef struct window {
     hy_stored inner; /* the array of the whole matrix, which the window owns */
-    int64_t first;   /* index in `inner` of number 0 */
-    int64_t base;    /* offsets: subtracted from each number; the first row's offset */
+    int64_t first;   /* index in `inner` of the window's first number */
+    int64_t base;    /* for offsets only: the first row's offset, subtracted from each
+                        number */
 } window;
 
 static hybrid_status read_slice(const hy_stored *self, int64_t first, int64_t count,

@@ -1,4 +1,4 @@
-/* io/parts/window.h - a window of rows of a matrix in a file. */
+/* io/parts/window.h - a window: successive rows of a matrix in a file, as a matrix. */
 #ifndef HY_WINDOW_H
 #define HY_WINDOW_H
 

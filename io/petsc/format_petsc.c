@@ -11,13 +11,13 @@
 
 /* The header of a matrix, and where its arrays lie. */
 typedef struct header {
-    hy_number_kind index; /* integers of the file */
+    hy_number_kind index; /* kind of the integers in the file */
     int64_t rows, cols, nnz;
     int64_t lengths, columns, values; /* positions of the arrays, in bytes */
     int64_t bytes;                    /* bytes of the file from the first value on */
 } header;
 
-/* Takes integer `i` of the header. */
+/* Returns integer `i` of the header. */
 static int64_t integer(const hy_input *input, hy_number_kind kind, int i)
 {
     int64_t value = 0;
@@ -26,7 +26,8 @@ static int64_t integer(const hy_input *input, hy_number_kind kind, int i)
     return value;
 }
 
-/* Sets *kind to the integers of the file. Returns 0 if the file is not of this form. */
+/* Sets *kind to the kind of the integers in the file. Returns 0 if the file is not in
+   PETSc's form. */
 static int find_kind(const hy_input *input, hy_number_kind *kind)
 {
     for (int size = 4; size <= 8; size += 4) {
@@ -50,7 +51,8 @@ static hybrid_status fail(hy_context *ctx, const hy_input *input, const char *wh
     return hy_fail(ctx, HYBRID_BAD_FILE, "%s: %s", input->path, why);
 }
 
-/* Sets h->bytes to the bytes of the file behind byte h->values, which may be negative. */
+/* Sets h->bytes to the bytes of the file from byte h->values on; negative if the file
+   ends before. */
 static hybrid_status find_size(hy_context *ctx, const hy_input *input, header *h)
 {
     struct stat st;
@@ -86,8 +88,9 @@ static hybrid_status read_header(hy_context *ctx, const hy_input *input, header 
     return find_size(ctx, input, h);
 }
 
-/* Sets *kind to the values of the file. The header does not tell their size: they have 8
-   bytes, unless the file ends with as many values of 4 or 16 bytes. */
+/* Sets *kind to the kind of the values in the file. The header does not tell their size:
+   they have 8 bytes, unless the file ends with the right number of values of 4 or 16
+   bytes. */
 static hybrid_status find_values(hy_context *ctx, const hy_input *input, const header *h,
                                  int64_t count, hy_number_kind *kind)
 {

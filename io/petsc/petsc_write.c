@@ -30,7 +30,7 @@ static hybrid_status append_sparse(hy_file_writer *self, const hybrid_csr *rows)
     return HYBRID_OK;
 }
 
-/* Appends a row whose elements are `step` elements apart. */
+/* Appends row number `row` of `rows` to the values. */
 static hybrid_status append_row(petsc_writer *w, const hybrid_dense *rows, int64_t row)
 {
     const size_t size  = hy_value_size(rows->type);

@@ -1,4 +1,5 @@
-/* io/results/hash.c - checksums of panels and operands. */
+/* io/results/hash.c - checksums of operands, and of panels (files of rows of a
+   result). */
 #define XXH_INLINE_ALL
 #include "io/results/hash.h"
 

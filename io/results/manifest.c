@@ -1,4 +1,4 @@
-/* io/results/manifest.c - the list of finished panels of a result. */
+/* io/results/manifest.c - the list of finished panels (files of rows) of a result. */
 #include "io/results/manifest.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@ enum {
 /* ---- facts --------------------------------------------------------------------------
  */
 
-/* Returns the bytes of the facts at the beginning of `text`, with the empty line that
-   ends them, or 0 if there is no such line. */
+/* Returns the number of bytes of the facts, which are the first lines of `text`, with the
+   empty line that ends them. 0 if there is no such line. */
 static size_t facts_of(const char *text)
 {
     const char *end = strstr(text, "\n\n");
@@ -94,7 +94,7 @@ static hybrid_status take_line(hy_manifest *m, const char *text)
                    m->path, (long long)m->count);
 }
 
-/* Reads the complete lines from `text` on. *bytes receives their bytes. */
+/* Reads the complete lines from `text` on. *bytes receives their length in bytes. */
 static hybrid_status take_lines(hy_manifest *m, const char *text, size_t *bytes)
 {
     const char *at = text;

@@ -28,7 +28,8 @@ typedef struct hy_manifest {
     char *path;
     int fd; /* open for writing at its end, and locked; -1: not open */
     hy_panel_record *panels;
-    int64_t count, room; /* room: records for which `panels` has memory */
+    int64_t count,
+        room; /* number of elements of `panels`, and for how many it has memory */
 } hy_manifest;
 
 /* Opens the manifest at `path`, or begins it with the lines in `facts`, each of which

@@ -38,11 +38,13 @@ hybrid_status hy_new_file_open(hy_context *ctx, const hy_file_format *format,
     }
     out->lock = open(out->partial, O_RDONLY | O_CLOEXEC);
     if (out->lock >= 0)
-        flock(out->lock, LOCK_SH | LOCK_NB); /* fails if the format has its own lock */
+        flock(out->lock, LOCK_SH | LOCK_NB); /* fails, without harm, if the format holds
+                                                its own lock */
     return HYBRID_OK;
 }
 
-/* Completes the file. Some formats hold numbers back until then. */
+/* Completes the file. Some formats write their last numbers only now, which progress has
+   to count. */
 static hybrid_status finish(hy_new_file *file)
 {
     const int64_t before       = file->writer.bytes;

@@ -10,7 +10,7 @@
 
 typedef struct hy_new_file {
     hy_file_writer writer; /* receives the rows */
-    const char *path;      /* borrowed */
+    const char *path;      /* final path of the file; borrowed */
     char *partial;
     int lock; /* descriptor that holds a lock of `partial` (io/text/io.h); -1: none */
 } hy_new_file;

@@ -90,7 +90,7 @@ static hybrid_status write_file(hy_context *ctx, const char *path, const layout 
     return status == HYBRID_OK ? hy_sync_folder_of(ctx, path) : status;
 }
 
-/* Makes the next panel. */
+/* Writes the file of the next panel, and lists the panel in the manifest. */
 static hybrid_status add(hy_file_writer *self, const layout *l, int64_t rows, int64_t nnz)
 {
     hy_panels *p                = self->writer;
@@ -174,7 +174,7 @@ static int64_t panel_bytes(const hy_file_shape *shape, const hy_panel_record *pa
                          : panel->rows * shape->cols * value;
 }
 
-/* Places the arrays of the panel in the block, at `at`. */
+/* Sets the arrays of *sparse or *dense to their places in the panel's bytes at `at`. */
 static layout place(const hy_panels *p, const hy_panel_record *panel, char *at,
                     hybrid_csr *sparse, hybrid_dense *dense)
 {

@@ -1,4 +1,5 @@
-/* io/results/sweep.c - removes folders of panels that killed processes have left. */
+/* io/results/sweep.c - removes folders of panels (files of rows of a result) that killed
+   processes have left. */
 #include "io/results/sweep.h"
 
 #include <dirent.h>

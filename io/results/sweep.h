@@ -1,4 +1,5 @@
-/* io/results/sweep.h - removes folders of panels that killed processes have left. */
+/* io/results/sweep.h - removes folders of panels (files of rows of a result) that killed
+   processes have left. */
 #ifndef HY_SWEEP_H
 #define HY_SWEEP_H
 
@@ -6,8 +7,9 @@
    characters follow. */
 #define HY_PANELS_PREFIX "hybrid_spmm-"
 
-/* Removes from `folder` all folders of such names whose manifest no process has locked.
-   Errors are ignored, because other users may own the folders. */
+/* Removes from `folder` all folders whose names begin with HY_PANELS_PREFIX and whose
+   manifest no process has locked. Errors are ignored, because other users may own the
+   folders. */
 void hy_sweep(const char *folder);
 
 #endif /* HY_SWEEP_H */

@@ -92,7 +92,7 @@ static hybrid_status flush(offsets *o)
     return put(o->to, first, count, o->at);
 }
 
-/* Sets the offsets of all rows from the next one to `row`. */
+/* Sets the offsets of all rows from the next one up to `row` to `offset`. */
 static hybrid_status set_offsets(offsets *o, int64_t row, int64_t offset)
 {
     while (o->first + o->count <= row) {
@@ -110,7 +110,7 @@ static int64_t row_of(const hy_csr_output *out, uint64_t key)
 
 /* ---- pieces ------------------------------------------------------------------------ */
 
-/* Memory of one worker, for a piece. */
+/* Memory in which a worker makes the columns, values and offsets of a piece. */
 typedef struct room {
     int32_t *col;
     char *values;
@@ -122,7 +122,8 @@ typedef struct storing {
     const hy_record *records;
     int64_t count, pieces;
     int64_t *first; /* pieces + 1 numbers: groups before each piece */
-    room **rooms; /* array with an element for each part of a loop; NULL: not used yet */
+    room **rooms;   /* array with an element for each part of a loop (worker inside it);
+                       NULL: not used yet */
 } storing;
 
 static int begins_group(const storing *s, int64_t k)
@@ -149,8 +150,8 @@ static hybrid_status count_groups(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* Sums the values of the group that begins at record k, among `count` records. Records
-   with different keys are entries and mirror images. */
+/* Sums the values of the group that begins at record k, among `count` records. Records of
+   a group whose keys differ are entries and mirror images: an error. */
 static hybrid_status sum_group(const hy_csr_output *out, const hy_record *records,
                                int64_t k, int64_t count, double *sum)
 {
@@ -249,7 +250,7 @@ static hybrid_status run(hy_csr_output *out, storing *s)
     return HYBRID_OK;
 }
 
-/* Stores whole groups. */
+/* Stores records, of which no group is continued by a later call. */
 static hybrid_status store(hy_csr_output *out, const hy_record *records, int64_t count)
 {
     storing s = {.out     = out,
@@ -299,7 +300,7 @@ static void close_memory(hy_stored *self)
     hy_array_free(self->ctx, self->reader);
 }
 
-/* Moves an array to `out`. */
+/* Moves `count` numbers of *array, in memory or in a spill, to *out. */
 static hybrid_status take(hy_csr_output *output, hy_out_array *array, int64_t count,
                           const char *name, hy_stored *out)
 {

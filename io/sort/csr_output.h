@@ -8,24 +8,26 @@
 #include "io/sort/spill.h"
 #include "partition/move/matrix_file.h"
 
-/* An array that grows at its end: in `memory`, which hy_array() allocated, or in a
-   spill. */
+/* An array that grows at its end: in `memory`, which hy_array() allocated, or in a spill
+   (a temporary file). */
 typedef struct hy_out_array {
     char *memory; /* NULL: the array is in the spill */
     hy_spill spill;
-    size_t size;   /* bytes of a number */
-    int64_t count; /* numbers that have been stored */
+    size_t size;   /* bytes of a number of the array */
+    int64_t count; /* number of numbers stored so far */
 } hy_out_array;
 
 typedef struct hy_csr_output {
     hy_context *ctx;
     const char *name; /* name of the file, for messages; borrowed */
-    int64_t base;     /* key row and key column of the first element */
+    int64_t base;     /* row and column that the first element of the matrix has in a
+                         record */
     hybrid_type type;
     hy_out_array row_ptr, col, values;
-    int64_t nnz;     /* entries stored */
+    int64_t nnz;     /* number of entries stored so far */
     int64_t row;     /* row of the last entry stored; -1: none */
-    hy_record carry; /* sum of the last entries received; more may have their place */
+    hy_record carry; /* the last entry received, with its sum so far: the next record may
+                        have its row and column */
     int has_carry;
 } hy_csr_output;
 
@@ -39,7 +41,8 @@ hybrid_status hy_csr_output_open(const hy_entry_reader *entries, const char *nam
    BAD_FILE if an entry and a mirror image have the same place. */
 hybrid_status hy_csr_output_append(hy_csr_output *out, hy_record *records, int64_t count);
 
-/* Ends the rows and moves the arrays to the matrix, whose context and name are set. */
+/* Completes the offsets for `rows` rows, and moves the arrays to the matrix, whose
+   context and name are set. */
 hybrid_status hy_csr_output_finish(hy_csr_output *out, int64_t rows, int64_t cols,
                                    hy_matrix_file *matrix);
 

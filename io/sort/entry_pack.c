@@ -1,4 +1,4 @@
-/* io/sort/entry_pack.c - makes records of entries, on the pool.
+/* io/sort/entry_pack.c - makes records of entries, on the pool of workers.
 
    The number of records before a piece of the entries is the position of the records of
    the piece, so that records keep the order of the entries. */

@@ -1,4 +1,5 @@
-/* io/sort/entry_pack.h - makes records of entries. */
+/* io/sort/entry_pack.h - makes records (entries with a key to sort by, io/sort/records.h)
+   of entries. */
 #ifndef HY_ENTRY_PACK_H
 #define HY_ENTRY_PACK_H
 

@@ -1,5 +1,5 @@
-/* io/sort/entry_sort.c - collects entries, sorts them in memory if they fit, and merges
-   sorted runs if they do not. */
+/* io/sort/entry_sort.c - collects entries, and sorts them in memory if they fit. If not,
+   sorts parts that fit, called runs, in a temporary file and merges them. */
 #include "io/sort/entry_sort.h"
 
 #include <string.h>
@@ -13,28 +13,30 @@
 int64_t hy_entry_sort_run = 0;
 
 enum {
-    LEAST_RUN  = 1 << 12, /* minimum entries of a run, however small the budget is */
-    FIRST_ROOM = 1 << 16, /* records for which there is room at first */
-    MOST_BATCH = 1 << 18  /* maximum entries that are read at once */
+    LEAST_RUN  = 1 << 12, /* minimum entries of a run, even if the budget is smaller */
+    FIRST_ROOM = 1 << 16, /* number of records for which memory is allocated at first */
+    MOST_BATCH = 1 << 18  /* maximum entries that are read from the file at once */
 };
 
-/* The share of the memory that the engine has left: 1/SORTED for records and the memory
+/* Shares of the host memory that the budget leaves: 1/SORTED for records and the memory
    that sorts them, 1/KEPT for a matrix that stays in memory. */
 enum { SORTED = 2, KEPT = 8 };
-static const int64_t unlimited = (int64_t)1 << 40; /* used if there is no budget */
+static const int64_t unlimited = (int64_t)1 << 40; /* bytes, which stand for the memory
+                                                      that is left if no budget is set */
 
 typedef struct sorter {
     hy_context *ctx;
     hy_entry_reader *entries;
     hy_matrix_file *out;
-    int64_t left; /* bytes that the engine has left */
+    int64_t left; /* bytes of host memory that the budget leaves */
     int64_t most; /* maximum records of a run */
     hy_entry *batch;
     int64_t batch_room, batch_records; /* maximum entries, and records, of a batch */
-    hy_record *memory;                 /* `room` records after one that is free */
-    hy_reused spare;                   /* memory that sorts the records */
+    hy_record *memory;                 /* `room` records, behind one that
+                                          hy_csr_output_append() may overwrite */
+    hy_reused spare;                   /* memory that hy_records_sort() needs */
     int64_t room, count;
-    uint64_t last; /* greatest key of the last run */
+    uint64_t last; /* greatest key of the run that was written last */
     hy_runs runs;
     hy_csr_output output;
 } sorter;
@@ -70,7 +72,7 @@ static hybrid_status enlarge(sorter *s, int64_t wanted)
     return HYBRID_OK;
 }
 
-/* Sorts the records in memory. */
+/* Sorts the records that are in memory by row and column. */
 static hybrid_status sort_memory(sorter *s)
 {
     HY_TRY(hy_array_reuse(s->ctx, &s->spare, s->count * (int64_t)sizeof *s->memory,
@@ -78,8 +80,8 @@ static hybrid_status sort_memory(sorter *s)
     return hy_records_sort(s->ctx, records_of(s), s->spare.array, s->count);
 }
 
-/* Writes the records in memory as a run. A run that begins where the last one ended
-   extends it, so that a sorted file needs no merge. */
+/* Sorts and writes the records in memory as a run. If no key is less than s->last, they
+   extend the last run, so that a sorted file needs no merge. */
 static hybrid_status write_run(sorter *s)
 {
     if (s->count == 0)
@@ -146,10 +148,10 @@ static hybrid_status store_memory(sorter *s)
     return hy_csr_output_append(&s->output, records_of(s), s->count);
 }
 
-/* A longer run that is made of several runs. */
+/* A run that is made by merging several runs. */
 typedef struct longer {
     hy_runs *to;
-    int is_new; /* 1: no record has been written */
+    int is_new; /* 1: no record of the run has been written yet */
 } longer;
 
 static hybrid_status append_to_run(void *arg, hy_record *records, int64_t count)
@@ -161,7 +163,7 @@ static hybrid_status append_to_run(void *arg, hy_record *records, int64_t count)
     return HYBRID_OK;
 }
 
-/* Merges groups of `most` runs to longer runs. */
+/* Merges groups of at most `most` runs, each to one longer run. */
 static hybrid_status merge_groups(sorter *s, int64_t most)
 {
     hy_runs fewer        = {.ctx = s->ctx};

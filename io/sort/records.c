@@ -5,8 +5,8 @@
    by the lower bits, digit by digit from the lowest digit (radix sort). Records that
    ascend already are left alone.
 
-   Most keys have fewer bits than 64. The ranks that are sorted are keys without the bits
-   of columns that are 0 in all keys, less the least rank. */
+   Most keys have fewer bits than 64. A key is therefore sorted by its rank: the key
+   without the column bits that are 0 in all keys, less the least such number. */
 #include "io/sort/records.h"
 
 #include <string.h>
@@ -18,15 +18,16 @@
 int64_t hy_records_piece = 1 << 16;
 
 enum {
-    BUCKET_BITS    = 10, /* maximum bits that select a bucket */
+    BUCKET_BITS    = 10, /* maximum number of key bits that select a bucket */
     BUCKET_RECORDS = 8,  /* log2 of the target for the minimum of records in a bucket */
-    DIGIT_BITS     = 11, /* maximum bits of a digit */
+    DIGIT_BITS     = 11, /* maximum bits of a digit of the radix sort */
     MOST_DIGITS    = 7,  /* odd, and MOST_DIGITS * DIGIT_BITS >= 64 */
-    FEW            = 32  /* maximum records that are sorted by insertion */
+    FEW            = 32  /* log2 of the number of records that a bucket should have at
+                            least */
 };
 _Static_assert(MOST_DIGITS *DIGIT_BITS >= 64, "digits cover a key");
 
-/* Range and order of the keys of a piece. */
+/* Range and order of the keys in one piece of the input. */
 typedef struct survey {
     uint64_t least, most;
     uint64_t bits; /* bits that are set in any key */
@@ -37,12 +38,13 @@ typedef struct sorter {
     hy_record *records, *spare;
     int64_t count, pieces;
     survey *surveys; /* array with an element for each piece */
-    int low, width;  /* bits [low, low + width) of a key are those of columns */
-    uint64_t least;  /* least key without the other bits of columns */
+    int low, width;  /* in bits [low, low + width) of a key lie the column bits that are
+                        not 0 in all keys */
+    uint64_t least;  /* number that is subtracted to make ranks begin at 0 */
     int shift;       /* the bucket of a rank is rank >> shift */
     int64_t buckets;
-    int64_t *offset; /* buckets * pieces + 1 elements: index in `spare` at which the
-                        records of a piece in a bucket start */
+    int64_t *offset; /* buckets * pieces + 1 elements: index in `spare` of the first
+                        record of a piece in a bucket */
 } sorter;
 
 static int64_t piece_end(const sorter *s, int64_t piece)
@@ -163,8 +165,8 @@ static void sort_few(const hy_record *from, int64_t count, hy_record *to)
     }
 }
 
-/* Number of digits into which `bits` bits are cut. An odd number, so that the last pass
-   stores to `records`. */
+/* Returns the number of digits into which `bits` bits are cut. It is odd, so that the
+   last pass stores to `records`. */
 static int digits_of(int bits)
 {
     int digits = 1;

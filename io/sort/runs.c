@@ -14,7 +14,7 @@
 
 int64_t hy_runs_block = 4096;
 
-enum { LEAST_ROOM = 16 }; /* runs for which there is room at first */
+enum { LEAST_ROOM = 16 }; /* number of runs for which memory is allocated at first */
 
 /* ---- writing ----------------------------------------------------------------------- */
 
@@ -88,17 +88,18 @@ void hy_runs_close(hy_runs *runs)
 /* A run that is being merged. */
 typedef struct input {
     hy_record *block;
-    int64_t held;       /* records in the block */
-    int64_t take;       /* records of the block that are up to the bound */
-    int64_t at;         /* records of this step in earlier runs */
-    hy_sorted_run rest; /* records that have not been read */
+    int64_t held;       /* number of records in the block */
+    int64_t take;       /* number of these records that are up to the bound */
+    int64_t at;         /* number of records that earlier runs give to the present step */
+    hy_sorted_run rest; /* records of the run that are still in the file only */
 } input;
 
 typedef struct merge {
     const hy_runs *runs;
     input *inputs;
     int64_t count, block;
-    hy_record *next, *spare; /* count * block records; next[-1] is free */
+    hy_record *next, *spare; /* records of the present step, and memory to sort them:
+                                count * block records each; next[-1] may be overwritten */
 } merge;
 
 static hybrid_status fill_blocks(void *arg, int part, int64_t begin, int64_t end)
@@ -119,7 +120,7 @@ static hybrid_status fill_blocks(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Moves the records up to the bound to m->next. */
+/* Moves the records of each run that are up to the bound to m->next. */
 static hybrid_status move_records(void *arg, int part, int64_t begin, int64_t end)
 {
     const merge *m    = arg;
@@ -135,8 +136,8 @@ static hybrid_status move_records(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-/* Number of records in the block whose key is less than `key` or, if `equal`, not
-   greater. */
+/* Returns the number of records in the block whose key is less than `key` or, if `equal`,
+   not greater. */
 static int64_t count_below(const input *in, uint64_t key, int equal)
 {
     int64_t low = 0, high = in->held;

@@ -45,7 +45,8 @@ static int create_and_unlink(const char *folder)
     }
     const int fd = mkostemp(path, O_CLOEXEC);
     if (fd >= 0)
-        (void)unlink(path); /* A file that keeps its name is found by its name. */
+        (void)unlink(path); /* If this fails, the file keeps a name by which users find
+                               it. */
     return fd;
 }
 
@@ -93,7 +94,7 @@ hybrid_status hy_spill_read(const hy_spill *spill, void *to, size_t bytes, int64
         if (got < 0 && errno == EINTR)
             continue;
         if (got == 0)
-            errno = EIO; /* The file has lost bytes that were written. */
+            errno = EIO; /* the file is shorter than the bytes that were written */
         if (got <= 0)
             return failed(spill->ctx, "read");
         next += got;

@@ -6,13 +6,13 @@
 
 #include "base/contract/context.h"
 
-/* A temporary file. A zeroed struct is closed. */
+/* A temporary file. A zeroed struct stands for none. */
 typedef struct hy_spill {
     hy_context *ctx; /* NULL: the spill is closed */
     int fd;
 } hy_spill;
 
-/* Returns the folder of spills. */
+/* Returns the folder in which spills are created. */
 const char *hy_spill_folder(const hy_context *ctx);
 
 /* Creates an empty spill. IO_FAILED names the folder and the system's reason. */

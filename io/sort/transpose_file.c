@@ -8,18 +8,18 @@
 #include "io/sort/entry_sort.h"
 #include "partition/move/sources.h"
 
-enum { HELD = 1 << 14 }; /* offsets and entries that are read at once */
+enum { HELD = 1 << 14 }; /* number of offsets, and of entries, that are read at once */
 
 typedef struct reader {
     hy_source A;
-    int64_t row;    /* row of the next entry */
+    int64_t row;    /* row of A that has the next entry */
     int64_t next;   /* index of the next entry in A */
-    int64_t before; /* column of the entry before */
+    int64_t before; /* column of the previous entry of the row */
     int64_t rows;   /* rows of A whose offsets are held, the first of them row `first` */
     int64_t first;
     int64_t offset[HELD + 1];
     int32_t col[HELD];
-    double value[HELD]; /* in the type of A */
+    double value[HELD]; /* values of these entries, in the type of A */
 } reader;
 
 static hybrid_status read_offsets(reader *r)

@@ -8,7 +8,7 @@
 
 #include "base/contract/context.h"
 
-/* A decoder. A zeroed struct is closed. */
+/* A decoder of one compressed file. A zeroed struct is closed. */
 typedef struct hy_decoder {
     const struct hy_decoder_ops *ops; /* NULL: the decoder is closed */
     hy_context *ctx;
@@ -17,7 +17,7 @@ typedef struct hy_decoder {
     void *state;      /* the decoder's own state, for ops */
 } hy_decoder;
 
-/* Bytes on their way through a decoder. */
+/* Bytes that a decoder takes, and where decompressed bytes go. */
 typedef struct hy_flow {
     const char *next, *end; /* compressed bytes that have not been used */
     char *to;               /* memory for decompressed bytes */

@@ -79,7 +79,7 @@ static hybrid_status open_zstd(hy_decoder *self)
 static hybrid_status begin(hy_decoder *self, hy_flow *flow)
 {
     (void)flow;
-    self->is_between = 0; /* decode() begins frames */
+    self->is_between = 0; /* decode() also begins the next frame */
     return HYBRID_OK;
 }
 

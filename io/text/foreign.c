@@ -11,7 +11,8 @@
 #include "io/text/text_table.h"
 
 typedef struct foreign {
-    const char *what;                 /* continues "FILE is ..." */
+    const char *what;                 /* words about the file, which continue "FILE is
+                                         ..." */
     int (*is)(const hy_input *input); /* NULL: the file begins with `magic` */
     const char *magic;
     size_t bytes;                     /* bytes of `magic` */

@@ -94,7 +94,7 @@ static hybrid_status decode_bytes(hy_context *ctx, const hy_input *input, char *
         flow.next = s->next;
         flow.end  = s->end;
         HY_TRY((d->is_between ? d->ops->begin : d->ops->decode)(d, &flow));
-        if (s->fd < 0) /* bytes read from a descriptor were counted before */
+        if (s->fd < 0) /* bytes from a descriptor were counted when they were read */
             hy_progress_add(&ctx->progress, flow.next - s->next);
         s->next = flow.next;
     }
@@ -119,7 +119,7 @@ static hybrid_status enlarge(hy_context *ctx, hy_input *input, size_t room,
     return HYBRID_OK;
 }
 
-/* Fills the window behind its first `left` bytes. */
+/* Reads more text into the window, behind its first `left` bytes. */
 static hybrid_status fill(hy_context *ctx, hy_input *input, size_t left)
 {
     hy_stream *s = input->stream;
@@ -196,7 +196,7 @@ static hybrid_status open_stream(hy_context *ctx, int fd, hy_input *input)
     return HYBRID_OK;
 }
 
-/* Reads from a descriptor. The stream owns the descriptor and closes it. */
+/* Makes the descriptor, which the stream owns and closes, the source of windows. */
 static hybrid_status read_pipe(hy_context *ctx, int fd, hy_input *input)
 {
     const hybrid_status status = open_stream(ctx, fd, input);
@@ -210,7 +210,7 @@ static hybrid_status read_pipe(hy_context *ctx, int fd, hy_input *input)
     return fill(ctx, input, 0);
 }
 
-/* Reads a regular file as read_pipe() does. */
+/* Makes a regular file the source of windows, as read_pipe() does for a pipe. */
 static hybrid_status read_regular(hy_context *ctx, int fd, int64_t bytes, hy_input *input)
 {
     input->file_bytes = bytes;
@@ -255,7 +255,8 @@ static hybrid_status decode_text(hy_context *ctx, hy_input *input)
         return HYBRID_OK;
     if (!input->stream)
         HY_TRY(open_stream(ctx, -1, input));
-    if (input->array && input->room < HY_HEAD_BYTES) { /* the window of a small file */
+    /* the window of a small file may be too small for its decompressed text */
+    if (input->array && input->room < HY_HEAD_BYTES) {
         HY_TRY(enlarge(ctx, input, HY_HEAD_BYTES, input->text, input->bytes));
         input->text = input->array;
     }

@@ -53,7 +53,7 @@ extern size_t hy_window_bytes; /* largest value of hy_input.window; tests make i
    file behind a descriptor's offset. The 1 + HY_TEXT_PAD bytes after the text are
    readable zeros, so a search for the end of a token needs no bound. */
 typedef struct hy_input {
-    const char *path; /* borrowed */
+    const char *path; /* path of the file; borrowed */
     const char *text; /* the window: `bytes` bytes, followed by zeros */
     size_t bytes;
     int last;                 /* 1: the file ends with this window */
@@ -109,7 +109,7 @@ static inline size_t hy_input_head(const hy_input *input)
 hybrid_status hy_output_partial(hy_context *ctx, const char *path, char **out);
 
 typedef struct hy_output {
-    const char *path; /* borrowed */
+    const char *path; /* path of the finished file; borrowed */
     const char *name; /* name of the open file: `path` or `partial` */
     char *partial;    /* path of the partial file; NULL if `direct` is 1 */
     char *buffer;

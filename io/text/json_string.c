@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { UNIT_BYTES = 4 }; /* hexadecimal digits of \uXXXX */
+enum { UNIT_BYTES = 4 }; /* number of hexadecimal digits of \uXXXX */
 
 /* Characters that may follow a backslash, except u, and the characters that they stand
    for. */
@@ -61,7 +61,7 @@ static char *put_utf8(char *to, int32_t c)
         *to++ = (char)c;
         return to;
     }
-    /* bytes of the character's UTF-8 form after the first */
+    /* number of bytes of the character in UTF-8, less one */
     const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
     *to++          = (char)(0xf0 << (3 - more) | c >> 6 * more);
     for (int i = more - 1; i >= 0; i--)

@@ -39,8 +39,9 @@ static inline int scale(const hy_numbers *numbers, uint64_t w, int64_t e, double
     const wide product  = (wide)(w << zeros) * high + ((wide)(w << zeros) * low >> 64);
 
     const uint64_t x = (uint64_t)(product >> 64), tail = (uint64_t)product;
-    const int top       = (int)(x >> 63); /* the leading bit of x is bit 62 + top */
-    const int shift     = 10 + top;       /* leaves 53 bits */
+    const int top   = (int)(x >> 63); /* the leading bit of x is bit 62 + top */
+    const int shift = 10 + top;       /* number of bits to drop, so that 53 bits
+                                         remain */
     const uint64_t half = (uint64_t)1 << (shift - 1), rest = x & (2 * half - 1);
     if ((rest == half && tail == 0) || (rest == half - 1 && tail == UINT64_MAX))
         return 0;

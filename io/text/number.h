@@ -12,7 +12,7 @@
 /* Range of e in the powers 10^e that finite numbers other than 0 need. */
 enum { HY_MIN_POWER = -342, HY_MAX_POWER = 324 };
 
-/* Tables that the conversions share. */
+/* Tables that reading and writing of numbers share. */
 typedef struct hy_numbers {
     /* The leading 128 bits of 10^e for each e, cut off; the first bit is 1. */
     uint64_t high[HY_MAX_POWER - HY_MIN_POWER + 1];

@@ -24,7 +24,7 @@ __extension__ typedef unsigned __int128 wide;
 /* Number of decimal digits that tells all values of a type apart. */
 enum { F64_DIGITS = 17, F32_DIGITS = 9 };
 
-/* digits * 10^exponent; the last digits may be 0. */
+/* The number digits * 10^exponent; the last decimal digits of `digits` may be 0. */
 typedef struct decimal {
     uint64_t digits;
     int exponent;
@@ -93,7 +93,7 @@ SPECIALIZED decimal shortest(uint64_t c, int q, int narrow, const hy_numbers *nu
     return (decimal){digits + (value > middle || (value == middle && (digits & 1))), k};
 }
 
-/* The value is finite and not 0. */
+/* Finds the shortest decimal for `value`, which is finite and not 0. */
 static decimal shortest_f64(double value, const hy_numbers *numbers)
 {
     uint64_t bits;
@@ -134,7 +134,7 @@ static int zeros_behind(uint64_t digits)
     return __builtin_clzll(digits) / 8;
 }
 
-/* Gives d.digits `most` digits by appending zeros. */
+/* Returns d with `most` decimal digits, made by appending zeros. */
 SPECIALIZED decimal widen(decimal d, int most)
 {
     static const uint64_t power10[] = {UINT64_C(1),
@@ -156,7 +156,7 @@ SPECIALIZED decimal widen(decimal d, int most)
                                        UINT64_C(10000000000000000),
                                        UINT64_C(100000000000000000)};
     const int bits                  = 64 - __builtin_clzll(d.digits);
-    /* number of digits, or one less */
+    /* number of decimal digits of d.digits, or one less */
     const int guess = (bits * 1233) >> 12;
     const int count = guess + (d.digits >= power10[guess]);
 
@@ -180,7 +180,7 @@ SPECIALIZED int put_digits(char *p, uint64_t digits, int most)
     return last ? most - zeros_behind(last) : middle ? 9 - zeros_behind(middle) : 1;
 }
 
-/* Writes 0.00125. The first digit stands for 10^power, power < 0. */
+/* Writes a number in the form 0.00125. The first digit stands for 10^power, power < 0. */
 SPECIALIZED char *put_fraction(char *p, uint64_t digits, int power, int most)
 {
     static const char zeros[] = {'0', '.', '0', '0', '0'};
@@ -190,7 +190,8 @@ SPECIALIZED char *put_fraction(char *p, uint64_t digits, int power, int most)
     return p + put_digits(p, digits, most);
 }
 
-/* Writes 12.5 or 1200. The first digit stands for 10^power, 0 <= power < most. */
+/* Writes a number in the form 12.5 or 1200. The first digit stands for 10^power, 0 <=
+   power < most. */
 SPECIALIZED char *put_plain(char *p, uint64_t digits, int power, int most)
 {
     const int count = put_digits(p + 1, digits, most), whole = power + 1;
@@ -201,7 +202,7 @@ SPECIALIZED char *put_plain(char *p, uint64_t digits, int power, int most)
     return count > whole ? p + count + 1 : p + whole;
 }
 
-/* Writes 1.25e-300. The first digit stands for 10^power. */
+/* Writes a number in the form 1.25e-300. The first digit stands for 10^power. */
 SPECIALIZED char *put_scientific(char *p, uint64_t digits, int power, int most)
 {
     const int count = put_digits(p + 1, digits, most);

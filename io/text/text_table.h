@@ -11,7 +11,7 @@ typedef struct hy_text_table {
     int columns;    /* number of columns in the first line of numbers, at least 2 */
     int has_header; /* 1: a line of headings precedes the numbers */
     int has_words;  /* 1: the first line of numbers also holds a word */
-    const char *first; /* first line of numbers */
+    const char *first; /* start of the first line of numbers */
 } hy_text_table;
 
 /* Examines the first lines of the text, which ends in a 0. `separator` is the character

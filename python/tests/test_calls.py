@@ -150,7 +150,7 @@ def test_an_interrupt_ends_a_copy(monkeypatch, interruptible):
         monkeypatch.setattr(arrays, "PIECE", piece)
         for array in (X, X.T, X[0]):
             assert np.array_equal(arrays.copy_of(array, np.float32), array)
-    monkeypatch.setattr(arrays, "PIECE", 8)  # which takes a second
+    monkeypatch.setattr(arrays, "PIECE", 8)  # copying pieces of 8 bytes takes a second
     timer = threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         timer.start()

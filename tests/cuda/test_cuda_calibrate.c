@@ -50,8 +50,8 @@ static void check_speeds(const hybrid_speeds *s)
     must(between(s->launch_s, 1e-8, 1e-3), "a launch");
 }
 
-/* Checks that factors (measured over predicted seconds) of a variant lie between 0.002
-   and 500, if they were measured, and that one was. */
+/* Checks that the factors of a variant (measured over predicted seconds), as far as they
+   were measured, lie between 0.002 and 500, and that at least one was measured. */
 static void check_factors(const hy_factor_row *row)
 {
     int measured = 0;

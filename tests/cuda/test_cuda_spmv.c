@@ -136,7 +136,7 @@ static int check_forced(trial *t, int lanes)
 
     for (int paper = 0; paper < 2; paper++)
         for (int v = 0; v < 2; v++) {
-            /* bcsr takes R only in the paper's form */
+            /* the variant bcsr has the parameter R only in the paper's form */
             const int takes_lanes = paper || v == 1;
             if (!takes_lanes && lanes > 32)
                 continue;
@@ -184,7 +184,8 @@ static int check_rules(hybrid_engine *engine)
     return failed;
 }
 
-/* Checks that no plan can be made, with a message that contains `part`. */
+/* Checks that no plan with the variant `name` can be made for A, and that the message
+   contains `part`. */
 static int check_refused(hybrid_engine *engine, const hybrid_csr *A, const char *name,
                          const char *part)
 {
@@ -224,8 +225,8 @@ int main(int argc, char **argv)
     int failed = 0;
 
     (void)argv;
-    for (int i = 0; i < tried; i++) { /* GPU memory for all of x; for gathered parts of
-                                         x; for little */
+    for (int i = 0; i < tried; i++) { /* with GPU memory for all of x, for gathered parts
+                                         of x, and for little */
         static const size_t budgets[] = {0, 96 << 10, 32 << 10};
         const hybrid_status status    = open_cuda(budgets[i], &engine);
         if (status == HYBRID_NO_DEVICE)

@@ -47,8 +47,8 @@ static int in_fixed_order(const char *const *names)
     return count;
 }
 
-/* Checks exact bits of products (support/products/bits.h). SpMV variants take only some
-   of the matrices, so that they add at least one run. */
+/* Checks exact bits of products (support/products/bits.h). A variant for SpMV computes
+   only some of the matrices, so that it must have computed at least one. */
 static int check_bits(hybrid_engine *engine, const char *const *names)
 {
     const int fixed_order = in_fixed_order(names);
@@ -242,8 +242,8 @@ static int check_forms(hybrid_engine *engine)
    several chunks the offsets of each must count from its own first row. */
 static int check_square(hybrid_engine *engine, const char *const *names, int64_t *checked)
 {
-    /* a `dice` of variants_check_one() that selects small chunks, and nothing pinned or
-       shared */
+    /* bits from which variants_check_one() chooses options: here small chunks, and
+       nothing pinned or shared */
     enum { SMALL_CHUNKS = 5 };
     const test_kind kind = {HYBRID_F64, HYBRID_I64, 0};
     int failed           = 0;

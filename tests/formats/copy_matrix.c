@@ -28,7 +28,7 @@ static void *get(size_t bytes)
     return memory;
 }
 
-/* Memory for the rows of one call. */
+/* Memory for the rows that are copied at a time. */
 typedef struct buffers {
     int64_t *offset;
     char *col, *val;

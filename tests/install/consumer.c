@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Returns 1 if C is [1 8; 0 9]. */
+/* Returns 1 if C is [1 8; 0 9], the square of the matrix of this program. */
 static int is_square(const hybrid_csr *C)
 {
     static const int64_t offsets[] = {0, 2, 3};

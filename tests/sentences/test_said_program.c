@@ -57,8 +57,8 @@ int __wrap_memfd_create(const char *name, unsigned flags)
     return no_memfd ? -1 : __real_memfd_create(name, flags);
 }
 
-/* With no_text set, the array that is allocated after this call, for the text of a plan,
-   fails. */
+/* With no_text set, the next allocation fails, which is that of an array for the text of
+   a plan. */
 size_t __real_hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity);
 size_t __wrap_hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity);
 size_t __wrap_hybrid_plan_explain(const hybrid_plan *plan, char *text, size_t capacity)

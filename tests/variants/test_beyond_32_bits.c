@@ -175,7 +175,8 @@ static void check_entries_spmm(const hybrid_csr *A)
     free(y);
 }
 
-/* B has three columns, and one entry per row. */
+/* Checks A*B, where A has more than 2^31 entries and B three columns and one entry per
+   row. */
 static void check_entries_spgemm(const hybrid_csr *A)
 {
     int64_t *row_ptr = need(malloc((COLS + 1) * sizeof *row_ptr)), wrong = 0;
@@ -296,7 +297,7 @@ static void check_y(void)
     free_arrays(&A);
 }
 
-/* All parts of X are needed. */
+/* Checks A*X with more than 2^31 elements of X, of which A needs all parts. */
 static void check_x(void)
 {
     enum { FEW = 200000 };
@@ -375,10 +376,12 @@ static void check_widths(const hybrid_csr *A, const hybrid_csr *B, const widths 
                    wrong_products(A, B, &C) == 0,
                w->name);
     hybrid_csr_free(engine, &C);
-    hybrid_engine_trim(engine); /* so much memory is not pooled */
+    hybrid_engine_trim(engine); /* frees the pages of C, so that the next result fits into
+                                   memory */
 }
 
-/* Each row of A needs one row of B, which has EACH entries. */
+/* Checks results C of more than 2^31 entries: each row of A needs one row of B, which has
+   EACH entries. */
 static void check_c(void)
 {
     enum { B_ROWS = 101 };

@@ -1,6 +1,6 @@
 /* tests/variants/test_combinations.c - random combinations of all options of SpMM.
 
-   Each combination (support/combinations.h) is planned and run twice, or computed in a
+   Each combination (support/products/combinations.h) is planned and run twice, or computed in a
    one-shot call, on a fake device and the host. The result must have the bits of the
    oracle. The plan must have the schedule that the combination names, and the moved bytes
    must be those of that schedule. Refused combinations must be in the list of

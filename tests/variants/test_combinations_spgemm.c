@@ -31,15 +31,16 @@ enum {
 };
 
 typedef struct combination {
-    const hy_schedule *schedule; /* NULL: the engine chooses */
-    int carried;                 /* packs contain a row of B for each entry of A */
-    int tight;                   /* device memory does not hold B */
+    const hy_schedule *schedule; /* schedule that the plan must have; NULL: the engine
+                                    chooses */
+    int carried;                 /* 1: packs contain a row of B for each entry of A */
+    int tight;                   /* 1: device memory does not hold B */
     unsigned flags;
     hybrid_split split;
     int64_t chunk_rows;
-    int squared; /* B is A */
+    int squared; /* 1: B is A */
     int pinned;  /* 1: A and B are pinned */
-    int planned; /* 0: a one-shot call */
+    int planned; /* 1: a plan and its runs; 0: a one-shot call */
     test_kind kind;
 } combination;
 
@@ -82,8 +83,8 @@ static combination draw(uint64_t number)
     c.split      = splits[pick(number, &axis, 5)];
     c.chunk_rows = pick(number, &axis, 2) ? ROWS / 7 : 0;
     if (c.tight && c.schedule == &hy_schedule_entry_ring)
-        c.chunk_rows =
-            0; /* a ring that holds the rows of B for as many rows may not fit */
+        c.chunk_rows = 0; /* with chunks of ROWS / 7 rows, the ring might not hold the
+                             rows of B for one chunk */
     c.squared       = !c.tight && pick(number, &axis, 3) == 0;
     c.pinned        = (int)pick(number, &axis, 2);
     c.planned       = (int)pick(number, &axis, 4) > 0;
@@ -102,7 +103,8 @@ static combination draw(uint64_t number)
 
 static int several; /* 1: engines have several devices */
 
-/* Each refusal depends on the values of two axes. docs/design.md lists them. */
+/* Returns why no plan can have combination c, or NULL if one can. Each refusal depends on
+   the values of two axes. docs/design.md lists them. */
 static const char *refused(const combination *c)
 {
     const int in_place = c->schedule == &hy_schedule_in_place;
@@ -156,7 +158,7 @@ static void expect_that(const trial *t, int truth, const char *what)
                 c->planned, c->kind.type == HYBRID_F64 ? 64 : 32, what);
 }
 
-/* Row i has entries in columns i - 3 to i + 3. */
+/* Makes A of a case of bands: row i has entries in columns i - 3 to i + 3. */
 static hybrid_csr band_for(const trial *t)
 {
     builder b = build_start(ROWS, ROWS);
@@ -170,8 +172,8 @@ static hybrid_csr band_for(const trial *t)
     return build_finish(&b, t->number, t->c.kind);
 }
 
-/* If B does not fit the device, A needs few of its rows, or rows near its own if B passes
-   through a ring. */
+/* Makes A: if B does not fit the device, A needs few of its rows, or rows near its own
+   row if B passes through a ring. */
 static hybrid_csr matrix_for(const trial *t)
 {
     const int64_t step = t->c.tight ? ROWS / LEAST_NAMED : 1;
@@ -203,7 +205,8 @@ static size_t budget_of(const trial *t)
     return t->c.tight ? (size_t)b_bytes(t) / 9 * 10 : 0;
 }
 
-/* A one-shot call cannot name a variant, so that the engine has only one. */
+/* Opens an engine that has only the wanted variant, because a one-shot call cannot name
+   one. */
 static void open_engine_for(trial *t)
 {
     static const hy_variant *const esc[] = {&hy_spgemm_fake_esc, &hy_spgemm_host_rows,
@@ -304,7 +307,8 @@ static int check_result(const trial *t, hybrid_status status, hybrid_csr *C)
     return wrong == NULL;
 }
 
-/* The rows are handed to a function: the host computes none of them. */
+/* Runs the plan so that the rows of C are handed to a function, and checks them. The host
+   computes none of them. */
 static void hand_over(trial *t, hybrid_plan *plan, const hy_schedule *s)
 {
     hybrid_report report = HYBRID_REPORT_INIT;
@@ -342,7 +346,8 @@ static void run_plan(trial *t, hybrid_plan *plan)
     hand_over(t, plan, s);
 }
 
-/* Returns 1 if the combination was refused. */
+/* Returns 1 if the call was refused. Counts a failure if that is not what refused()
+   expects. */
 static int check_refusal(const trial *t, hybrid_status status)
 {
     const char *wrong = refusal_wrong(t->engine, status, refused(&t->c));

@@ -106,7 +106,7 @@ static void check_layout(const hybrid_csr *A, int64_t n, test_kind kind, const l
     dense_make(A->cols, n, l->x_gap, l->x, 21, kind, &X);
     dense_make(A->rows, n, l->y_gap, l->y, 22, kind, &Y);
     if (l->beta == 0)
-        dense_set(&Y, NAN); /* must not be read */
+        dense_set(&Y, NAN); /* Y must not be read, because beta is 0 */
     dense_copy(&Y, &before);
     const hy_chunk all = {
         .row_end = A->rows, .col_end = n, .features = {.row_max = A->nnz}};

@@ -89,7 +89,7 @@ static void random_products(test_kind kind)
         {40, 200, 300000, 40, 20}, /* many scalar products, in columns far apart: the
                                       variant uses a hash table */
         {30, 200, 5000, 40, 60},   /* rows of C are dense */
-        {1, 100, 3000, 100, 40},   /* a single row */
+        {1, 100, 3000, 100, 40},   /* a product with a single row */
     };
 
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {

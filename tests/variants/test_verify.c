@@ -112,7 +112,7 @@ static void verify_tells_the_first_of_two_wrong_rows(void **state)
     close_spmm(&p);
 }
 
-/* Results that overflow or underflow the type are right. */
+/* Right results that overflow or underflow their type must pass. */
 static void verify_knows_how_far_numbers_reach(void **state)
 {
     static const float sizes[] = {1e-25f, 1e-20f, 3e30f};
@@ -139,7 +139,7 @@ static void verify_knows_how_far_numbers_reach(void **state)
         ((double *)p.X.data)[k] = 1e307; /* sums of five rows of X may overflow */
     multiply(&p.A, &p);
     assert_int_equal(wrong_row(hybrid_verify_spmm, &p), -1);
-    ((double *)p.X.data)[434] = NAN; /* some row of A needs it */
+    ((double *)p.X.data)[434] = NAN; /* a NaN in a row of X that some row of A needs */
     assert_int_not_equal(wrong_row(hybrid_verify_spmm, &p), -1);
     multiply(&p.A, &p);
     assert_int_equal(wrong_row(hybrid_verify_spmm, &p), -1);
@@ -348,7 +348,7 @@ static void verify_counts_entries_of_rows(void **state)
     (void)state;
     assert_int_equal(verify_square(&s, &row), HYBRID_OK);
     assert_int_equal(row, 1);
-    s.ptr[1][2] = 2; /* now in row 2 */
+    s.ptr[1][2] = 2; /* the extra entry is now in row 2 */
     s.col[1][2] = 1;
     assert_int_equal(verify_square(&s, &row), HYBRID_OK);
     assert_int_equal(row, 2);
@@ -391,7 +391,7 @@ static void verify_lets_empty_rows_meet_infinity(void **state)
 
     (void)state;
     assert_int_equal(hybrid_verify_spgemm(engine, &A, &B, &C, 2, 1, &row), HYBRID_OK);
-    assert_int_equal(row, 2); /* NaN times a stored zero */
+    assert_int_equal(row, 2); /* NaN times a stored zero is NaN, which the result lacks */
     assert_int_equal(hybrid_verify_spmm(engine, &A, &X, &X, 2, 1, &row), HYBRID_OK);
     assert_int_equal(row, -1);
 }

@@ -11,7 +11,7 @@
 #include <zstd.h>
 #endif
 
-/* A piece of memory that a filter reads or fills. */
+/* A range of memory that a filter reads or fills. */
 typedef struct piece {
     const char *at;
     size_t bytes;
@@ -125,7 +125,8 @@ static const char *undo_lzf(piece in, char *to, size_t most, size_t *made)
         if (distance > n || length > most - n)
             return damaged;
         for (; length > 0; length--, n++)
-            to[n] = to[n - distance]; /* The ranges may overlap. */
+            to[n] = to[n - distance]; /* Bytes are copied one by one, because the ranges
+                                         may overlap. */
     }
     *made = n;
     return NULL;
@@ -174,7 +175,8 @@ static uint32_t fletcher32(const unsigned char *data, size_t bytes)
     return (uint32_t)(second << 16 | first);
 }
 
-/* The checksum follows the data. */
+/* Compares the checksum that follows the data, and removes it from *data. Returns NULL or
+   words about the fault. */
 static const char *check_fletcher32(piece *data)
 {
     const unsigned char *p = (const unsigned char *)data->at;
@@ -196,7 +198,8 @@ const char *hy_h5_unreadable(int filter, int *known)
 {
     static const struct {
         int filter;
-        const char *name; /* NULL: can be decoded */
+        const char *name; /* name of a filter that this build lacks; NULL: the filter can
+                             be decoded */
     } filters[] = {
         {HY_H5_DEFLATE, NULL},
         {HY_H5_SHUFFLE, NULL},
@@ -251,7 +254,8 @@ static const char *undo(const hy_h5_filters *filters, int filter, hy_h5_decoder 
     }
 }
 
-/* Number of filters that move data; a checksum does not. */
+/* Returns the number of filters of a chunk that write its data to another place; a
+   checksum does not. Filters with a bit in `mask` were not applied. */
 static int count_moves(const hy_h5_filters *filters, uint32_t mask)
 {
     int moves = 0;

@@ -1,11 +1,12 @@
-/* io/hdf5/decode/h5_filters.h - decodes and compresses chunks of numbers. */
+/* io/hdf5/decode/h5_filters.h - decodes and compresses chunks of HDF5: rectangles of a
+   dataset that the file stores one by one. */
 #ifndef HY_H5_FILTERS_H
 #define HY_H5_FILTERS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HY_H5_FILTERS = 8 }; /* maximum filters of a dataset */
+enum { HY_H5_FILTERS = 8 }; /* maximum number of filters of a dataset */
 
 /* Numbers of filters, as registered with the HDF Group. */
 enum {
@@ -16,31 +17,32 @@ enum {
     HY_H5_ZSTD       = 32015
 };
 
-/* The filters through which chunks of a dataset were written, in that order. */
+/* The filters through which chunks of a dataset passed when they were written, in that
+   order. */
 typedef struct hy_h5_filters {
     int count;
     int filter[HY_H5_FILTERS];
-    size_t number_bytes; /* size of a number, for the shuffle */
-    size_t chunk_bytes;  /* size of a decoded chunk */
+    size_t number_bytes; /* bytes of a number, for the shuffle filter */
+    size_t chunk_bytes;  /* bytes of a decoded chunk */
 } hy_h5_filters;
 
 /* Returns the name of a filter that this build cannot decode, or NULL. Sets *known to 0
    for a filter that has no name here. */
 const char *hy_h5_unreadable(int filter, int *known);
 
-/* Memory that decodes one chunk at a time. */
+/* Memory with which one thread decodes chunks, one at a time. */
 typedef struct hy_h5_decoder {
-    void *inflater; /* state of libdeflate; NULL: zlib inflates */
+    void *inflater; /* decompressor of libdeflate; NULL: zlib inflates */
     char *scratch[2];
-    size_t room; /* bytes of each scratch: hy_h5_scratch_bytes() */
+    size_t room; /* bytes of each of the two `scratch`: hy_h5_scratch_bytes() */
 } hy_h5_decoder;
 
-/* Bytes of each scratch that hy_h5_decode() needs. */
+/* Returns the bytes that hy_h5_decode() needs in each hy_h5_decoder.scratch. */
 size_t hy_h5_scratch_bytes(const hy_h5_filters *filters);
 
 /* Decodes the `bytes` bytes at `raw`, to which the filters without a bit in `mask` were
-   applied, and writes filters->chunk_bytes bytes to `to`. Returns NULL, or a clause about
-   the fault. Never writes beyond the chunk or the scratch. */
+   applied, and writes filters->chunk_bytes bytes to `to`. Returns NULL, or words about
+   the fault for the end of a message. Never writes beyond the chunk or the scratch. */
 const char *hy_h5_decode(const hy_h5_filters *filters, uint32_t mask,
                          hy_h5_decoder *decoder, const void *raw, size_t bytes, void *to);
 
@@ -53,12 +55,12 @@ void hy_h5_inflater_free(hy_h5_decoder *decoder);
  */
 
 typedef struct hy_h5_packer {
-    size_t number_bytes; /* size of the numbers to shuffle; 1: no shuffle */
-    int filter;          /* HY_H5_DEFLATE, HY_H5_ZSTD, or 0 */
-    int level;           /* effort: 1 is the least */
+    size_t number_bytes; /* bytes of the numbers to shuffle; 1: no shuffle */
+    int filter;          /* HY_H5_DEFLATE, HY_H5_ZSTD, or 0: no compression */
+    int level;           /* effort of the compressor: 1 is the least */
 } hy_h5_packer;
 
-/* Maximum size of `bytes` bytes after compression. */
+/* Returns the maximum size of `bytes` bytes after compression. */
 size_t hy_h5_packed_bound(size_t bytes);
 
 /* Compresses a chunk to `to`, of `most` bytes. Returns its size, or 0 without memory. */

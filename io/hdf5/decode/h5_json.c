@@ -65,7 +65,7 @@ static const char *skip_word(const char *p, const char **at)
 
 static const char *skip_value(const char *p, int levels, const char **at);
 
-/* Passes over `"key":`. */
+/* Passes over a key and its colon, `"key":`. */
 static const char *skip_key(const char *p, const char **at)
 {
     p = skip_string(skip_blanks(p), at);
@@ -75,7 +75,7 @@ static const char *skip_key(const char *p, const char **at)
     return *p == ':' ? p + 1 : fault(p, at);
 }
 
-/* Passes over an object or an array. */
+/* Passes over an object or an array, which may have `levels` further levels inside. */
 static const char *skip_all(const char *p, int levels, const char **at)
 {
     const int is_object = *p == '{';

@@ -1,5 +1,5 @@
 /* io/hdf5/decode/h5_numbers.c - converts numbers of a file to numbers of a matrix, in
- * blocks. */
+   blocks. */
 #include "io/hdf5/decode/h5_numbers.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static void swap_bytes(char *numbers, int64_t count, size_t size)
         }
 }
 
-/* Widens numbers of `type` at `in`. */
+/* Widens `count` numbers of `type` at `in` to int64_t at `out`. */
 #define WIDEN(type)                                                                      \
     for (int64_t i = 0; i < count; i++) {                                                \
         type number;                                                                     \
@@ -73,7 +73,7 @@ static void to_doubles(const int64_t *in, int64_t count, char *out)
 }
 
 /* Stores widened integers at `out`, which may have any alignment. Returns `count`, or the
- * index of one that does not fit. */
+   index of the first integer that does not fit the type `to`. */
 static int64_t store(const hy_h5_number *from, const hy_h5_number *to, const int64_t *in,
                      int64_t count, char *out)
 {

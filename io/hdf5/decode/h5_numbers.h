@@ -15,9 +15,10 @@ typedef struct hy_h5_number {
     int big_endian;
 } hy_h5_number;
 
-/* Converts `count` numbers. `to` is little-endian: float or double of the same size if
-   `from` is a floating-point number; int32_t, int64_t or double otherwise. Integers
-   beyond 2^53 are rounded if they become doubles.
+/* Converts `count` numbers of the type *from, at `in`, to the type *to, at `out`. *to is
+   little-endian: float or double of the same size if *from is a floating-point number;
+   int32_t, int64_t or double otherwise. Integers beyond 2^53 are rounded if they become
+   doubles.
 
    Returns `count`, or the index of the first number that does not fit. `in` and `out` do
    not overlap. */

@@ -13,7 +13,8 @@
 
 #include <stdlib.h>
 
-/* Moves byte i of every number to part i. */
+/* The shuffle filter: splits `to` into `size` parts, and moves byte i of every number to
+   part i. */
 static void scatter_bytes(const char *in, size_t bytes, size_t size, char *to)
 {
     const size_t numbers = bytes / size;
@@ -43,7 +44,8 @@ static size_t deflate_chunk(int level, const char *in, size_t bytes, char *to,
 
 size_t hy_h5_packed_bound(size_t bytes)
 {
-    return bytes + bytes / 8 + 1024; /* compressBound() and its like are smaller */
+    return bytes + bytes / 8 + 1024; /* more than compressBound() and the bounds of other
+                                        compressors */
 }
 
 static size_t compress_chunk(const hy_h5_packer *packer, const char *in, size_t bytes,

@@ -36,7 +36,7 @@ class Pin:
             self.unpin()
             raise
 
-    _end: Action = int  # until there is something to do
+    _end: Action = int  # does nothing, until there is something to unpin
     __del__ = stored
 
     def unpin(self) -> None:

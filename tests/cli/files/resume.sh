@@ -78,7 +78,7 @@ for ending in "${endings[@]}"; do
         start FAULT_CALLS=commit FAULT_AT=$k FAULT_HOW=kill && fail "$ending: no kill at $k"
         goes_on
     done
-    offset=$((offset % step + 1)) # other points of the next format
+    offset=$((offset % step + 1)) # the next format is tried at other points
     start FAULT_CALLS=write FAULT_COUNT=count
     writes=$(cat count)
     for how in 28:'No space left' 5:'Input/output error'; do

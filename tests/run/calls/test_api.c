@@ -10,7 +10,7 @@
 
 #include "support/engines/host_engine.h"
 
-/* [1 2 0; 0 0 3; 4 0 5] */
+/* arrays of the matrix [1 2 0; 0 0 3; 4 0 5] */
 static int32_t ptr32[] = {0, 2, 3, 5};
 static int64_t ptr64[] = {0, 2, 3, 5};
 static int32_t cols[]  = {0, 1, 2, 0, 2};
@@ -299,7 +299,8 @@ static void record(void *user, const hybrid_event *event)
     events *e = user;
 
     if (event->part > 0)
-        return; /* the number of helping workers depends on timing */
+        return; /* nothing further is checked, because the number of helping workers
+                   depends on timing */
     e->places += strcmp(event->stage, "place") == 0;
     e->multiplies += strcmp(event->stage, "multiply") == 0;
     e->backwards += event->end_ns < event->begin_ns || event->begin_ns <= 0;

@@ -71,8 +71,8 @@ static void every_case_is_handed_over(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Products have random shapes, delays of lanes are random, and device memory is capped
-   in some, so that B does not fit. */
+/* Rows that are handed to a function are right for products of random shapes, with random
+   delays of lanes and, in some, with so little device memory that B does not fit. */
 static void random_products(void **state)
 {
     (void)state;
@@ -131,8 +131,8 @@ static void empty_rows_and_products(void **state)
     }
 }
 
-/* The entries of one chunk are more than a slot holds, so that they arrive in several
-   copies. */
+/* The entries of C that one chunk gives are more than a slot holds, so that they are
+   copied to the host in several turns. */
 static void large_chunks_come_in_turns(void **state)
 {
     enum { ROWS = 3000, COLS = 4000, EACH = 400 };

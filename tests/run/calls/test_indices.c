@@ -82,8 +82,8 @@ static void options_that_say_nothing(void **state)
                      HYBRID_BAD_ARGUMENT);
     assert_int_equal(hybrid_spgemm_with(w.engine, NULL, &w.A, &w.B, NULL),
                      HYBRID_BAD_ARGUMENT);
-    o = indices_options(&w, HYBRID_CHECK); /* HYBRID_CHECK applies with every
-                                              type */
+    o = indices_options(&w, HYBRID_CHECK); /* the call must check operands with every
+                                              requested type */
     o.offsets = o.columns = HYBRID_INDEX_DEFAULT;
     o.variant             = "spgemm.none";
     assert_int_equal(hybrid_spgemm_with(w.engine, &o, &w.A, &w.B, &C),

@@ -211,7 +211,7 @@ static void copies_are_counted(void **state)
     options.threads    = 1;
     options.host_bytes = (size_t)w.A.nnz * 4 - 1;
     assert_int_equal(hybrid_engine_create(&options, &w.engine), HYBRID_OK);
-    /* reads 64-bit indices without a 32-bit copy */
+    /* this call reads 64-bit indices without a 32-bit copy */
     assert_int_equal(hybrid_csr_check(w.engine, &w.wide_a), HYBRID_OK);
     assert_int_equal(hybrid_csr_info(w.engine, &w.wide_a, &info), HYBRID_NO_MEMORY);
     assert_non_null(strstr(hybrid_engine_message(w.engine), "columns in 32 bits"));

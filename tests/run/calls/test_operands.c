@@ -76,7 +76,8 @@ enum {
     NO_COLUMNS = 32 /* only the header of A is read */
 };
 
-/* On success checks that `out` is A*A, or the transpose of A. */
+/* Checks that `out` is A*A, or the transpose of A, if a call that returned `status`
+   succeeded. */
 static hybrid_status expect_out(hybrid_status status, const int64_t *row_ptr,
                                 const int32_t *cols, const double *values)
 {
@@ -94,7 +95,7 @@ static hybrid_status expect_square(hybrid_status status)
     return expect_out(status, square_ptr, square_col, square_val);
 }
 
-/* On success checks that y is A*x. */
+/* Checks that y is A*x if a call that returned `status` succeeded. Returns `status`. */
 static hybrid_status expect_y(hybrid_status status)
 {
     static const double right[] = {21, 300, 504};
@@ -146,7 +147,7 @@ static hybrid_status spgemm_run(void)
     return expect_square(hybrid_spgemm_run(square, &A, &B, &out));
 }
 
-/* Rows that are handed over state their types and space. */
+/* Receives rows of C, which state their types and memory space. */
 static int look(void *user, int64_t row_begin, const hybrid_csr *rows)
 {
     (void)user;
@@ -254,8 +255,8 @@ static const struct {
 
 enum { CALLS = sizeof calls / sizeof *calls };
 
-/* Calls that read `operand` must return `status` and a message with `words`. Calls with
-   the flag `but`, and all others, must succeed. */
+/* Makes all calls. Those that read `operand` and lack the flag `but` must return `status`
+   and a message with `words`. All other calls must succeed. */
 static void refused_by(int operand, int but, hybrid_status status, const char *words)
 {
     for (int i = 0; i < CALLS; i++) {
@@ -306,7 +307,7 @@ static void columns_of_64_bits_are_taken(void **state)
     }
 }
 
-/* Entry 1 of row 2 is out of range. */
+/* Calls that read column indices must name entry 1 of row 2, which is out of range. */
 static void columns_out_of_range_are_named(void **state)
 {
     static const int64_t bad[] = {-1,        3,        INT32_MAX, (int64_t)1 << 32,
@@ -352,7 +353,8 @@ static void operands_on_a_device_are_refused(void **state)
     }
 }
 
-/* `out` had other bytes before the call. */
+/* Checks that the call succeeded and set `out` to A*A; `out` had other bytes before the
+   call. */
 static void expect_csr(hybrid_status status)
 {
     assert_int_equal(status, HYBRID_OK);

@@ -50,22 +50,22 @@ static void check_arguments(hybrid_engine *engine)
     refused(engine, hybrid_unpin(engine, NULL));
     refused(engine, hybrid_unpin(engine, at));
     assert_int_equal(hybrid_pin(engine, at, 2 * PIECE), HYBRID_OK);
-    refused(engine, hybrid_pin(engine, at, 2 * PIECE)); /* already pinned */
+    refused(engine, hybrid_pin(engine, at, 2 * PIECE)); /* the range is pinned already */
     refused(engine, hybrid_pin(engine, at, 1));
-    refused(engine, hybrid_pin(engine, at + 10, 20));            /* within the pinned
-                                                                    range */
-    refused(engine, hybrid_pin(engine, at - 1, 3 * PIECE));      /* around the pinned
-                                                                    range */
-    refused(engine, hybrid_pin(engine, at - 7, 8));              /* overlaps the first
-                                                                    byte */
-    refused(engine, hybrid_pin(engine, at + 2 * PIECE - 1, 99)); /* overlaps the last
-                                                                    byte */
+    /* lies within the pinned range */
+    refused(engine, hybrid_pin(engine, at + 10, 20));
+    /* contains the pinned range */
+    refused(engine, hybrid_pin(engine, at - 1, 3 * PIECE));
+    /* overlaps the first byte of the pinned range */
+    refused(engine, hybrid_pin(engine, at - 7, 8));
+    /* overlaps the last byte of the pinned range */
+    refused(engine, hybrid_pin(engine, at + 2 * PIECE - 1, 99));
     refused(engine, hybrid_unpin(engine, at + 1));
     /* ranges that touch the pinned range can be pinned */
     assert_int_equal(hybrid_pin(engine, at - 7, 7), HYBRID_OK);
     assert_int_equal(hybrid_pin(engine, at + 2 * PIECE, 99), HYBRID_OK);
     assert_int_equal(hybrid_unpin(engine, at), HYBRID_OK);
-    refused(engine, hybrid_unpin(engine, at)); /* already unpinned */
+    refused(engine, hybrid_unpin(engine, at)); /* the range is unpinned already */
     assert_int_equal(hybrid_pin(engine, at, 1), HYBRID_OK);
     assert_int_equal(hybrid_unpin(engine, at - 7), HYBRID_OK);
 }
@@ -78,7 +78,7 @@ static void arguments_are_checked(void **state)
     for (int i = 0; i < 2; i++) {
         hybrid_engine *engine = open_with(i == 0 ? HYBRID_HOST : HYBRID_AUTO);
         check_arguments(engine);
-        hybrid_engine_destroy(engine); /* unpins the two remaining ranges */
+        hybrid_engine_destroy(engine); /* must unpin the two remaining ranges */
         assert_int_equal(fake_alive(), 0);
     }
 }

@@ -57,7 +57,8 @@ static int64_t end(hy_context *ctx, const int64_t *calls)
 
 /* ---- rows of A if B is in a file ---- */
 
-/* A has many rows and no entries, so that no row of B is read from its file. */
+/* A has 2^20 rows without entries, so that no row of B is read from its file. Progress
+   must be called between pieces of A's rows all the same. */
 static void rows_of_a_are_taken_in_pieces(void **state)
 {
     enum { ROWS = 1 << 20 };

@@ -93,7 +93,7 @@ static void within_a_long_row(void **state)
         }
 }
 
-/* All workers compute one row together. */
+/* The progress function ends a run in which all workers compute one row together. */
 static void within_a_row_of_all_workers(void **state)
 {
     hybrid_csr A, B;

@@ -31,7 +31,8 @@ static void there_is_none_before_a_run(void **state)
     assert_int_equal(hybrid_engine_report(engine, &report), HYBRID_BAD_STATE);
 }
 
-/* The report stays available after the plan was destroyed. */
+/* hybrid_engine_report() returns the report of the last run, even if its plan was
+   destroyed. */
 static void it_is_that_of_the_last_plan_to_run(void **state)
 {
     hybrid_report report = HYBRID_REPORT_INIT, other = HYBRID_REPORT_INIT;

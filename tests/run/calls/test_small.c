@@ -346,7 +346,7 @@ static void an_error_ends_the_run_alone(void **state)
     hybrid_csr C;
 
     (void)state;
-    for (int i = 1; i <= ROWS; i++) /* all entries are in row 0 */
+    for (int i = 1; i <= ROWS; i++) /* moves all entries to row 0 */
         row_ptr[2][i] = ROWS;
     assert_int_equal(hybrid_spgemm_plan(engine, &even, &even, NULL, &plan), HYBRID_OK);
     for (int i = 0; i < RUNS; i++) {

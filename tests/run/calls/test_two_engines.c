@@ -28,7 +28,7 @@ static const hy_variant *const by_host[]    = {&hy_spgemm_host_rows, &hy_spmm_ho
 static const hy_variant *const by_devices[] = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
                                                NULL};
 
-/* One thread and its engines. */
+/* A thread, and the backends and variants of the engines that it creates. */
 typedef struct caller {
     const hy_backend_ops *const *backends;
     const hy_variant *const *variants;

@@ -137,7 +137,8 @@ static void expect_small(hybrid_engine *engine, const hybrid_csr *A, hybrid_stat
     matrix_free(&small);
 }
 
-/* C has about 6.3 million entries of 12 bytes. */
+/* Pages of a large C (6.3 million entries of 12 bytes) must leave physical memory if the
+   call fails. */
 static void pages_of_large_results_go(void **state)
 {
     hybrid_engine *engine;

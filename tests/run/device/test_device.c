@@ -41,9 +41,9 @@ typedef struct trial {
     hybrid_plan_options options;
 } trial;
 
-/* Number of plans with B or X on the device (whole or in parts), of plans with gathered
-   rows, and of SpMM plans with X in column blocks, which are among the first. The
-   budgets must produce all three. */
+/* Numbers of plans. resident: B or X is on the device, whole or in parts. gathered:
+   chunks gather rows of B or X. blockwise: X of an SpMM is in column blocks; these count
+   as resident, too. The budgets must produce all three. */
 static int resident, gathered, blockwise;
 
 static void count_plan(const hybrid_plan *plan)

@@ -191,8 +191,8 @@ static void the_product_is_one_event(void **state)
 
 /* ---- faults ---- */
 
-/* Computes products of which one call fails. Device memory of a C that was not handed
-   out must be freed. */
+/* Computes products while one call of the device fails. Device memory of a C that was not
+   handed out must be freed. */
 static hybrid_status try_all(hybrid_engine *engine, void *arg)
 {
     const hybrid_plan_options later = there(HYBRID_ASYNC), options = c_there();

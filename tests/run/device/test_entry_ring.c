@@ -205,7 +205,8 @@ static void a_narrow_band_takes_a_small_ring(void **state)
     options.split = HYBRID_SPLIT_GPU;
     assert_int_equal(fake_open(variants, budget, &engine), HYBRID_OK);
     settings_of(engine)->schedule     = &hy_schedule_entry_ring;
-    engine->device->measured.launch_s = 5e-6; /* so that chunks cost time */
+    engine->device->measured.launch_s = 5e-6; /* seconds of a launch; chunks then cost
+                                                 time */
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &A, &options, &plan), HYBRID_OK);
     const hy_layout *layout = &plan->portions->layout;
     assert_true(layout->image_room < budget / 4);

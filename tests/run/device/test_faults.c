@@ -154,7 +154,7 @@ static hybrid_status dense(world *w)
     return status;
 }
 
-/* Works as dense() with X in two column blocks. */
+/* Computes the product of dense() with X in two column blocks. */
 static hybrid_status blockwise(world *w)
 {
     settings_of(w->engine)->schedule      = &hy_schedule_column_ring;
@@ -165,7 +165,7 @@ static hybrid_status blockwise(world *w)
     return status;
 }
 
-/* Works as dense() with X and Y pinned. */
+/* Computes the product of dense() with X and Y pinned. */
 static hybrid_status pinned_dense(world *w)
 {
     const size_t bytes = (size_t)60 * COLUMNS * 8;
@@ -188,8 +188,9 @@ static hybrid_status pinned_dense(world *w)
     return status;
 }
 
-/* Negates A, tells the plan, and runs it twice: the first run packs A, the second finds
-   it cached. After a failed run, a run must be right whatever was packed before. */
+/* Negates A, tells the plan, and runs the plan twice: the first run packs A, the second
+   finds the packs cached. A run that follows a failed one must be right, whatever the
+   failed one packed. */
 static hybrid_status run_kept(world *w, hybrid_plan *plan)
 {
     hybrid_status first = HYBRID_OK;

@@ -288,7 +288,8 @@ static void messages_name_the_holder(void **state)
     close_world(&w);
 }
 
-/* The slots of an idle plan on the host are host memory, which a result can take. */
+/* An idle plan that computes on the host keeps slots in host memory. They are freed if a
+   result needs their memory, and the plan can run again. */
 static void idle_plans_make_room_for_results(void **state)
 {
     world w;

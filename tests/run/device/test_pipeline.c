@@ -51,8 +51,8 @@ static hybrid_status open_carrying(size_t device_bytes, hybrid_engine **engine)
 
 static struct meeting {
     sem_t come[2]; /* come[k]: the kernel of the other chunk than k has begun */
-    int arrived;   /* kernels that have begun */
-    int missed;    /* 1: a kernel waited in vain */
+    int arrived;   /* number of kernels that have begun */
+    int missed;    /* 1: a kernel waited a minute for the other one in vain */
 } meeting;
 
 /* Lets the kernels of the first two chunks wait for each other, at most a minute. */

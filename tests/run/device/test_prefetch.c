@@ -119,9 +119,9 @@ static void b_is_on_its_way_before_there_is_a_plan(void **state)
     prefetch_operands_free(&w);
 }
 
-/* For A*A, once all of B (which is A) has arrived, the device counts the scalar
-   products, and the plan is the same as without. Rows of A have columns up to the last,
-   so that no chunk begins before. */
+/* For A*A, once all of B (which is A) has arrived, the device counts the scalar products
+   of rows. The plan is the plan that is made without prefetching. Every row of A needs
+   late rows of B, so that no chunk begins before all of B has arrived. */
 static void the_device_counts_when_it_has_both(void **state)
 {
     const hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -135,8 +135,8 @@ static void the_device_counts_when_it_has_both(void **state)
     prefetch_open(&w, prefetch_staying, 0);
     const int64_t before = fake_counts();
     assert_int_equal(prefetch_multiply(&w, 0), HYBRID_OK);
-    assert_int_equal(fake_counts(), before); /* for A*B they are not counted, because the
-                                                columns of A are not on the device */
+    assert_int_equal(fake_counts(), before); /* for A*B the device does not count, because
+                                                it has no columns of A */
     assert_int_equal(prefetch_multiply(&w, 1), HYBRID_OK);
     assert_int_equal(fake_counts(), before + 1);
 

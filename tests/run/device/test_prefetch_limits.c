@@ -52,8 +52,9 @@ static void check_budget(prefetch_world *w, size_t budget, tally *t)
     prefetch_close(w);
 }
 
-/* Budgets grow from 2 KiB to 1 MiB. Rows of A are short, or so long that chunks do not
-   fit beside B although B itself fits. */
+/* Products keep to the budget of the device or are refused, at budgets from 2 KiB to 1
+   MiB. Rows of A are short, or so long that chunks do not fit beside B although B itself
+   fits. */
 static void every_budget_is_kept(void **state)
 {
     static const double per_row[] = {5, 120};

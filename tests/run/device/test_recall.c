@@ -50,9 +50,9 @@ static void fill(space_world *w, double number)
     fake_memory_close();
 }
 
-/* A call with the arrays of the call before is computed with its plan, right behind a
-   survey (a check of the operands by the device). Only after a change a second survey is
-   made. */
+/* A call with the arrays of the call before is computed with that call's plan, right
+   behind a survey (a check of the operands by the device). Only after a change of A a
+   second survey is made. */
 static void the_next_call_follows(void **state)
 {
     const int64_t *row_ptr;
@@ -132,9 +132,9 @@ static int fail_allocation(space_world *w, int64_t n, int *saved)
     return failed;
 }
 
-/* If an allocation of device memory fails once, the call succeeds without the recent
-   plan. There are two: for the survey and for the arrays of the kernels. All others are
-   of host memory. */
+/* If one allocation of device memory fails, the call still succeeds, without the recent
+   plan. A call makes two such allocations: for the survey and for the arrays of the
+   kernels. If one of host memory fails, the call fails. */
 static void memory_is_short_for_a_moment(void **state)
 {
     int saved = 0;

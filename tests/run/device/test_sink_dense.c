@@ -49,7 +49,7 @@ typedef struct world {
     layout l;
     hybrid_dense sums, Y, before;
     hy_touched subset; /* the rows of Y that have sums, if not all do */
-    int64_t rows;      /* number of rows with sums */
+    int64_t rows;      /* number of rows of Y that have sums */
     hy_dense_sink dense;
     piece pieces[PARTS];
     int count;

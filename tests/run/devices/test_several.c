@@ -37,8 +37,8 @@ typedef struct world {
     hybrid_dense X, Y, before;
     oracle square;
     int times[ROWS];       /* how often each row was multiplied in the last run */
-    int64_t rows_of[MOST]; /* rows computed by each device */
-    int host;              /* rows computed by the host */
+    int64_t rows_of[MOST]; /* number of rows that each device computed */
+    int host;              /* number of rows that the host computed */
 } world;
 
 /* Counts the rows of each chunk for the device of its lane: "run", "run1" or "run2". */
@@ -71,7 +71,8 @@ static void open_world(world *w, int count, const double *speeds, size_t bytes)
     options.device_bytes = bytes;
     fake_delays(1, 0);
     assert_int_equal(fake_engine_open(&options, places, variants, &w->engine), HYBRID_OK);
-    w->engine->host->measured.mem_Bps = 1e12; /* does not limit any device */
+    w->engine->host->measured.mem_Bps = 1e12; /* bytes per second; so much that host
+                                                 memory does not limit any device */
     for (int i = 0; i < count; i++) {
         hy_measured *m = &w->engine->devices[i]->measured;
         m->h2d_Bps = m->d2h_Bps = speeds[i];
@@ -194,7 +195,8 @@ static void who_does_not_is_left_out(void **state)
     }
 }
 
-/* X and B cost both devices the same time, so that rows are divided by speed. */
+/* Copying X and B takes both devices the same time; only the speed of copying C back
+   differs, and rows are divided by it. */
 static void the_faster_device_has_more_rows(void **state)
 {
     static const double down[] = {1e8, 3e8}, up[] = {1e10, 1e10};
@@ -244,7 +246,8 @@ static void the_faster_device_has_less_memory(void **state)
     }
 }
 
-/* Budgets differ, and with them schedules and chunks. */
+/* Devices with different budgets have different schedules and chunks, and each keeps to
+   its budget. */
 static void each_keeps_to_its_own_budget(void **state)
 {
     static const double alike[] = {1e8, 1e8, 1e8};
@@ -301,8 +304,8 @@ static void the_plan_names_its_sites(void **state)
     run(&w, plan, 0);
     assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
     assert_true(report.h2d_bytes < first);
-    assert_true(report.h2d_bytes <= 2 * (int64_t)ROWS * COLUMNS * 8); /* X for each
-                                                                         device */
+    /* at most X for each of the two devices */
+    assert_true(report.h2d_bytes <= 2 * (int64_t)ROWS * COLUMNS * 8);
     hybrid_plan_destroy(plan);
     close_world(&w);
 }
@@ -372,7 +375,7 @@ static int fails_half_way(int sparse, int device, void (*arm)(int64_t calls))
             hybrid_plan_destroy(plan);
             plan = plan_to_fail(&w, sparse, device);
         }
-        run(&w, plan, sparse); /* the failure has no effect on later runs */
+        run(&w, plan, sparse); /* an earlier failure has no effect on this run */
     }
     fault_arm_of(-1);
     hybrid_plan_destroy(plan);

@@ -151,8 +151,8 @@ static void managed_operands_go_with_the_plan(void **state)
     space_world_close(&w);
 }
 
-/* A is in host memory, X and Y on a device: the plan expects X and Y on the first
-   device. */
+/* A plan with A in host memory and X and Y on a device expects them on the engine's first
+   device, and refuses others. */
 static void dense_operands_are_planned_on_the_first(void **state)
 {
     static const char words[] = "operands are in the memory of the engine's device 1, "
@@ -179,7 +179,8 @@ static void dense_operands_are_planned_on_the_first(void **state)
     space_world_close(&w);
 }
 
-/* A is on the second device: the plan expects X and Y on it too. */
+/* A plan with A on the engine's second device expects X and Y on it too, and refuses
+   others. */
 static void dense_operands_are_planned_with_a(void **state)
 {
     hybrid_plan *plan;

@@ -34,7 +34,7 @@ typedef struct trial {
 
 typedef struct operands {
     hybrid_csr A, B, a_there, b_there;
-    const hybrid_csr *b; /* B as passed to the call */
+    const hybrid_csr *b; /* B as it is passed to the call: on the device or on the host */
 } operands;
 
 static hybrid_csr there(const trial *t, const hybrid_csr *A)

@@ -61,8 +61,8 @@ static void every_schedule_is_right(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* A is reduced, so that only some rows of X are read, whether chunks gather them or
-   not. */
+/* Only some columns of A have entries, so that only some rows of X are read from its
+   file. Y is right, whether chunks gather rows of X or not. */
 static void a_reduced_matrix_is_right(void **state)
 {
     static const hy_variant *const table[] = {&hy_spmm_fake_rows, NULL};
@@ -84,7 +84,8 @@ static void a_reduced_matrix_is_right(void **state)
             }
 }
 
-/* The host takes no rows, because it would have to read X in place. */
+/* If X is in a file, the host takes no rows although half of them are demanded for it,
+   because it would have to read X in place. */
 static void nothing_is_shared(void **state)
 {
     static const hy_variant *const table[] = {&hy_spmm_fake_rows, &hy_spmm_host_rows,
@@ -123,7 +124,7 @@ static void the_host_is_right(void **state)
                 }
 }
 
-/* Rows, or columns, of X are longer than a piece. */
+/* Products are right if rows, or columns, of X in a file are longer than a piece. */
 static void large_lines_are_right(void **state)
 {
     (void)state;
@@ -153,7 +154,7 @@ static void memory_holds_a_part_of_x(void **state)
         assert_true(stored_run(&t, 1, 1));
         assert_int_equal(hybrid_engine_report(t.engine, &report), HYBRID_OK);
         assert_true(report.peak_host_bytes <= PEAK_BYTES / 10);
-        assert_true(report.chunks >= 10); /* one chunk per column block */
+        assert_true(report.chunks >= 10); /* at least one chunk for each column block */
         stored_free(&t);
         hybrid_engine_destroy(t.engine);
     }

@@ -47,7 +47,7 @@ static void a_short_file_is_not_opened(void **state)
                      HYBRID_BAD_FILE);
     expect_message(t.engine, "x.bin: has 46823 bytes, and 46824 are needed");
     assert_int_equal(truncate(io_temp("x.bin"), STORED_FRONT - 1),
-                     0); /* offset beyond the end */
+                     0); /* the offset lies beyond the end of the file */
     assert_int_equal(hybrid_file_open(t.engine, io_temp("x.json"), &file),
                      HYBRID_BAD_FILE);
     assert_int_equal(unlink(io_temp("x.bin")), 0);
@@ -67,7 +67,8 @@ static void a_short_file_is_not_opened(void **state)
     hybrid_engine_destroy(t.engine);
 }
 
-/* The file shrinks after planning and before the run. The engine must work afterwards. */
+/* The file of X is truncated after planning and before the run: the run fails with a
+   message, and succeeds when the file is whole again. */
 static void shrink(hybrid_engine *engine)
 {
     stored_trial t = {.engine = engine};
@@ -134,7 +135,8 @@ static void arguments_are_checked(void **state)
     assert_true(shape.rows == STORED_COLS && shape.cols == WIDTH && shape.ld == WIDTH &&
                 shape.order == HYBRID_ROW_MAJOR && shape.type == HYBRID_F32);
     assert_null(shape.data);
-    assert_int_equal(truncate(io_temp("x.bin"), 0), 0); /* with alpha 0 nothing is read */
+    /* the file is empty, which must not matter if alpha is 0 */
+    assert_int_equal(truncate(io_temp("x.bin"), 0), 0);
     assert_int_equal(hybrid_spmm_run_file(plan, 0, &t.A, file, 2, &t.Y), HYBRID_OK);
     assert_null(oracle_check_spmm(0, &t.A, &t.X, 2, &t.before, &t.Y, 1));
     hybrid_file_close(NULL);
@@ -198,7 +200,8 @@ static void each_allocation_fails(hybrid_engine *engine)
     memory->failures = 0;
     assert_int_equal(count_open_files(), files);
     assert_int_equal(status, HYBRID_OK);
-    assert_true(failed >= 3); /* allocations: the handle, two names */
+    assert_true(failed >= 3); /* at least three allocations can fail: the handle and two
+                                 names */
     assert_null(oracle_check_spmm(1, &t.A, &t.X, 0, &t.before, &t.Y, 1));
     hybrid_plan_destroy(plan);
     stored_free(&t);

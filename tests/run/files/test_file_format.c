@@ -24,9 +24,11 @@
 
 enum { SIZE = 700, EACH = 3, WIDTH = 5 };
 
-static int64_t arrays_open; /* arrays that are not closed */
-static int64_t reads_left;  /* the read after so many fails; -1: none */
-static int64_t opens_left;  /* the opening after so many fails; -1: none */
+static int64_t arrays_open; /* number of arrays that are open now */
+static int64_t reads_left;  /* number of reads that succeed before one fails; -1: none
+                               fails */
+static int64_t opens_left;  /* number of openings that succeed before one fails; -1: none
+                               fails */
 
 /* ---- the numbers ---- */
 
@@ -132,10 +134,10 @@ static const hy_file_format *const known_formats[] = {&computed, &hy_format_raw,
 
 typedef struct world {
     hybrid_engine *engine;
-    hybrid_csr A; /* the computed matrices in memory */
+    hybrid_csr A; /* the matrices that the format computes, in memory */
     hybrid_dense X, Y, before;
     oracle square;
-    hybrid_file *a, *x; /* in files */
+    hybrid_file *a, *x; /* the same matrices in files of this format */
 } world;
 
 static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
@@ -209,7 +211,7 @@ static void close_world(world *w)
 
 /* ---- products ---- */
 
-/* Computes A*A, and A*X in both ways. */
+/* Computes A*A, and A*X both by hybrid_spmm_files() and by a plan. */
 static hybrid_status multiply(world *w)
 {
     const hybrid_operand A = {.file = w->a}, X = {.file = w->x};
@@ -233,7 +235,8 @@ static hybrid_status multiply(world *w)
 
 static void products_are_right(void **state)
 {
-    static const int64_t pieces[] = {1, 2000, 1 << 30}; /* bytes of a part */
+    /* bytes of a part of A, and of rows of B */
+    static const int64_t pieces[] = {1, 2000, 1 << 30};
 
     (void)state;
     for (place where = 0; where < CARRIED; where++)
@@ -249,7 +252,7 @@ static void products_are_right(void **state)
         }
 }
 
-/* The formats of the library remain. */
+/* Reads files of formats that the library has and that this test adds. */
 static void a_file_of_each_format_is_read(void **state)
 {
     world w = open_world(ON_HOST);
@@ -286,7 +289,7 @@ static void each_opening_may_fail(void **state)
         assert_non_null(strstr(hybrid_engine_message(w.engine), "is lost"));
         close_files(&w);
     }
-    assert_int_equal(failed, 4); /* three arrays of A and one of X */
+    assert_int_equal(failed, 4); /* openings of arrays: three of A and one of X */
     close_world(&w);
 }
 

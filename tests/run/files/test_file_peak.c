@@ -22,7 +22,7 @@
 
 enum { SKIP = 77, NOT_RUN = 127, ROOM = 16 /* MiB of code, stacks and small objects */ };
 enum {
-    MIB      = 640, /* size of each file */
+    MIB      = 640, /* size of each file in MiB */
     PART_MIB = MIB / 10,
     X_COLS   = 1024,
     X_ROWS   = MIB * 1024 / X_COLS * 128,
@@ -156,7 +156,7 @@ static int is_right(const char *name)
 
 /* ---- a control group ---- */
 
-static char group[4096]; /* path; "": none */
+static char group[4096]; /* path of the control group that was made; "": none */
 
 static int write_to(const char *file, const char *text)
 {
@@ -171,7 +171,7 @@ static int write_to(const char *file, const char *text)
     return close(fd) == 0 && written;
 }
 
-/* Makes a group within the group `folder`. */
+/* Makes a control group within the group `folder`. */
 static int make_group_in(const char *folder)
 {
     char limit[32];

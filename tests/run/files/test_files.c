@@ -151,7 +151,8 @@ static void a_square_is_right(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* Real scalar products are added in the same order. */
+/* With HYBRID_DETERMINISTIC, C has the same bits for operands in memory and for operands
+   in files that are read in parts. */
 static void bits_are_the_same(void **state)
 {
     static const test_kind real = {HYBRID_F32, HYBRID_I64, 0};

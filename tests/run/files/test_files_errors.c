@@ -41,7 +41,7 @@ typedef struct world {
     hybrid_engine *engine;
     hybrid_csr A;
     hybrid_file *file;
-    oracle right; /* A*A */
+    oracle right; /* the right A*A */
 } world;
 
 static void open_world(world *w, int on_host)
@@ -118,7 +118,8 @@ static const char *of_row(int64_t row, const char *what)
     return text;
 }
 
-/* Writes a file that differs from the matrix in memory. */
+/* A file whose column indices are out of range or do not ascend must be refused with the
+   row's name. */
 static void broken_columns_are_named(void **state)
 {
     int32_t cols[ROWS * EACH * 2];
@@ -167,8 +168,9 @@ static void broken_offsets_are_named(void **state)
     close_world(&w);
 }
 
-/* The file was truncated within its offsets, which are its last array, or within its
-   values, the first. */
+/* The file of A is truncated, first within its offsets, which are its last array, then
+   within its values, the first. Products fail with a message, and succeed when it is
+   whole again. */
 static void files_that_shrink_are_told(void **state)
 {
     static const off_t lengths[] = {STORED_FRONT + 8 * ROWS * EACH * 3 / 2, 1000};
@@ -192,7 +194,8 @@ static void files_that_shrink_are_told(void **state)
 
 /* ---- too large rows ---- */
 
-/* A row of A needs all of B, which takes five times the engine's cap. */
+/* A row of A needs all of B, which takes five times the memory that the engine may use:
+   the product is refused with a message. */
 static void a_row_may_touch_too_much(void **state)
 {
     enum { CAP = 4 << 20, MANY = 30000 };

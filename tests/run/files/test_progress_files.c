@@ -121,7 +121,7 @@ static void dense_matrices(void **state)
     check_ended(hybrid_write_npy(engine, path, &X), bytes);
     assert_int_equal(size_of(path), -1);
     watch_from_now(-1);
-    w.calls = 4; /* writing has few large pieces */
+    w.calls = 4; /* as if there were four calls, because writing has few large pieces */
     check_told(hybrid_write_npy(engine, path, &X), path);
     watch_from_now(-1);
     check_told(hybrid_read_dense(engine, path, HYBRID_F64, &Y), path);
@@ -131,7 +131,7 @@ static void dense_matrices(void **state)
     hybrid_dense_free(engine, &X);
 }
 
-/* Progress counts bytes of the compressed file. */
+/* If a file is compressed, progress counts its compressed bytes. */
 static void compressed_files(void **state)
 {
     char command[600];
@@ -148,7 +148,7 @@ static void compressed_files(void **state)
     hybrid_csr_free(engine, &A);
 }
 
-/* The total size of a pipe is unknown. */
+/* Progress of reading a pipe has no total, because the size of a pipe is unknown. */
 static void pipes(void **state)
 {
     hybrid_csr A;
@@ -169,7 +169,7 @@ static void pipes(void **state)
     free(all);
 }
 
-/* Progress also ends if a file cannot be read or written. */
+/* Progress must also end if a file cannot be read or written. */
 static void failures(void **state)
 {
     hybrid_csr A;

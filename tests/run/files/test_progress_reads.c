@@ -21,13 +21,14 @@
 #include "support/engines/open_host.h"
 #include "support/fake/settings.h"
 
-/* The offsets of ROWS rows are some pieces and a part of one. */
+/* ROWS is so large that the offsets of a matrix take PIECES pieces and a part of one. */
 enum { PIECE = 8 << 20, PIECES = 5, ROWS = PIECES * (PIECE / 8) + 100, COLS = 8 };
 
 /* ---- reads ---- */
 
 typedef struct reading {
-    int64_t bytes, reads; /* until now; all members are atomic */
+    int64_t bytes, reads; /* bytes read, and number of reads, so far; all members are
+                             atomic */
     int64_t stop;         /* bytes after which the function ends the call; 0: never */
     int64_t hold;         /* number of the read that waits until the function has ended
                              the call; 0: none */
@@ -166,7 +167,8 @@ static void offsets_are_read_in_pieces(void **state)
     }
 }
 
-/* The calling thread reads an operand completely. */
+/* If the function ends the call while the calling thread reads an operand, no further
+   piece is read. */
 static void the_call_ends_between_two_pieces(void **state)
 {
     (void)state;
@@ -181,8 +183,8 @@ static void the_call_ends_between_two_pieces(void **state)
     }
 }
 
-/* Another thread reads parts of A: it is within the third piece when the function ends
-   the call. */
+/* If the function ends the call while another thread reads the third piece of A, no
+   further piece is read. */
 static void a_panel_ends_between_two_pieces(void **state)
 {
     (void)state;
@@ -224,7 +226,8 @@ static void reading_a_matrix_tells_bytes(void **state)
 
 /* ---- X ---- */
 
-/* X has two rows, each with as many columns as two pieces hold. */
+/* X has two rows, each as long as two pieces: progress must be called after at most one
+   piece of bytes. */
 static void long_rows_of_x_are_read_in_pieces(void **state)
 {
     enum { WIDTH = 2 * PIECE / 4 };

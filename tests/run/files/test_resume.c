@@ -69,7 +69,8 @@ static int stop_after(void *user, int64_t done, int64_t rows)
     return --*(int64_t *)user < 0;
 }
 
-/* Cancels a run after one call of its progress function more each time. */
+/* Cancels runs at the first, second, third ... call of the progress function, and resumes
+   each. */
 static void cancelled_runs_go_on(void **state)
 {
     hybrid_file_options options = HYBRID_FILE_OPTIONS_INIT;
@@ -104,7 +105,7 @@ static void leave_panels(void)
     hybrid_file_options options = HYBRID_FILE_OPTIONS_INIT;
 
     options.resume     = 1;
-    listed_writes_left = 0; /* assembling fails */
+    listed_writes_left = 0; /* no line can be written, so that assembling fails */
     assert_int_equal(files_square(1, &options), HYBRID_IO_FAILED);
     listed_writes_left = -1;
     assert_true(files_exist(files_parts));
@@ -159,7 +160,8 @@ static void damage(const char *name, long at)
     fclose(f);
 }
 
-/* files_a run of operands in memory, which have no time of change. */
+/* Writes A*A, or resumes it. A is in memory, so that no time of a file's change is
+   compared. */
 static hybrid_status square_in_memory(void)
 {
     hybrid_file_options options = HYBRID_FILE_OPTIONS_INIT;
@@ -185,7 +187,7 @@ static void damaged_panels_are_refused(void **state)
     damage("panel-000000", 9);
     assert_int_equal(square_in_memory(), HYBRID_BAD_FILE);
     assert_non_null(strstr(hybrid_engine_message(files_engine), "checksum"));
-    damage("panel-000000", 9); /* as it was */
+    damage("panel-000000", 9); /* changes the byte back */
     snprintf(file, sizeof file, "%s/panel-000001", files_parts);
     assert_int_equal(truncate(file, 8), 0);
     assert_int_equal(square_in_memory(), HYBRID_BAD_FILE);
@@ -200,7 +202,8 @@ static void damaged_panels_are_refused(void **state)
     const long number = (long)(strstr(text, "panel 0 rows ") - text) + 1;
     damage("manifest", number);
     assert_int_equal(square_in_memory(), HYBRID_BAD_FILE);
-    io_store(file, text, bytes - 3); /* as if the last line was not written completely */
+    io_store(file, text, bytes - 3); /* the last line of the manifest is incomplete, as
+                                        after a power loss */
     files_ok(square_in_memory());
     files_expect(wanted);
     free(text);

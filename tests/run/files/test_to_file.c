@@ -187,7 +187,8 @@ static void bad_calls_are_refused(void **state)
     assert_int_equal(files_square(0, NULL), HYBRID_IO_FAILED);
     size_t bytes;
     char *text = io_load(files_path, &bytes);
-    assert_string_equal(text, "before"); /* nothing that existed is lost */
+    assert_string_equal(text, "before"); /* the file that existed before the call is
+                                            unchanged */
     free(text);
 }
 

@@ -16,7 +16,7 @@ static const size_t ROOM = 1 << 20; /* bytes: more than any array of this test *
 
 typedef struct trial {
     hybrid_engine *engine;
-    const char *variant; /* NULL: one-shot calls without a plan */
+    const char *variant; /* name of the variant; NULL: one-shot calls without a plan */
     unsigned flags;
     hybrid_csr A;
     hybrid_dense X;

@@ -62,7 +62,8 @@ INLINED long double element(const hybrid_dense *M, int64_t i, int64_t j)
 
 typedef struct entry {
     long double sum, magnitude;
-    int64_t terms; /* 0: the column does not occur */
+    int64_t terms; /* number of scalar products of the entry; 0: the row has no entry in
+                      this column */
 } entry;
 
 /* One row of C as an array of all columns, and the list of columns that occur. */

@@ -22,9 +22,9 @@ typedef struct reader {
     const hy_tiled_view *view;
     const hy_tiled_rules *rules;
     const int64_t *rank;     /* new number of each column of A, or NULL: unchanged */
-    int64_t *length, *begin; /* arrays over the places of all row panels: number of
-                                entries; index in A of the next entry that the pack should
-                                have, or of none if the place is empty */
+    int64_t *length, *begin; /* arrays over the places of all row panels. length: number
+                                of entries; begin: index in A of the entry that the pack
+                                must hold next, unused if the place is empty */
     int64_t value;           /* index in view->val of the next entry to be read */
     int64_t map, stage;      /* indices in view->map and view->stage of the next elements
                                 to be read */

@@ -35,7 +35,7 @@ void space_world_expect(const space_world *w, hybrid_status status, hybrid_statu
    and Y. */
 void space_world_check(const space_world *w, double alpha, double beta);
 
-/* Computes Y = A*X. */
+/* Computes Y = A*X by a one-shot call of w->engine. */
 hybrid_status space_world_spmm(const space_world *w, const hybrid_csr *A,
                                const hybrid_dense *X, hybrid_dense *Y);
 

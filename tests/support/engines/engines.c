@@ -80,7 +80,7 @@ typedef struct worker {
     uint64_t index, turn;
     int64_t until_ns;
     int failed;
-    int64_t checked[MOST_VARIANTS]; /* number of products checked, by variant */
+    int64_t checked[MOST_VARIANTS]; /* for each variant, the number of products checked */
     pthread_t thread;
 } worker;
 

@@ -251,7 +251,7 @@ void fake_unpin(hy_backend *base, void *ptr)
     pthread_mutex_lock(&pinned_lock);
     block *b = take_out(&pinned_blocks, base->ctx, ptr);
     pthread_mutex_unlock(&pinned_lock);
-    if (!b) /* never pinned, or already unpinned */
+    if (!b) /* the range was never pinned, or is unpinned already */
         abort();
     free(b);
     fake_count(-1);
@@ -265,7 +265,7 @@ static void free_block(hy_backend *base, hy_buffer *buffer)
     pthread_mutex_lock(&self->lock);
     block *b = take_out(&self->blocks, NULL, buffer->ptr);
     pthread_mutex_unlock(&self->lock);
-    if (!b) /* not allocated here, or already freed */
+    if (!b) /* this device did not allocate the memory, or has freed it already */
         abort();
     hy_meter_release(meter_of(base, b->space), b->bytes);
     free(b->ptr);
@@ -360,7 +360,8 @@ static int owns(fake *self, const void *ptr, size_t bytes)
 static hybrid_status copy_peer(hy_lane *lane, void *dst, const hy_backend *other,
                                const void *src, size_t bytes)
 {
-    fake *from = (fake *)(uintptr_t)other; /* only its lock changes */
+    fake *from = (fake *)(uintptr_t)other; /* the copy changes nothing of the other device
+                                              but its lock */
 
     if (!owns((fake *)lane->backend, dst, bytes) || !owns(from, src, bytes))
         return hy_fail(lane->backend->ctx, HYBRID_DEVICE_FAILED,

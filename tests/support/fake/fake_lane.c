@@ -22,12 +22,13 @@ typedef enum action { CALL, COPY, REACH, WAIT } action;
 typedef struct entry {
     struct entry *next;
     action action;
-    hy_fake_fn fn; /* of a CALL: called with `bytes` if kept > 0, else with `arg` */
+    hy_fake_fn fn; /* kind CALL: function that is called with `bytes` if kept > 0, else
+                      with `arg` */
     void *arg;
     size_t kept;
     _Alignas(max_align_t) char bytes[FAKE_ARG_BYTES];
-    hy_row_copy rows; /* of a COPY */
-    hy_mark *mark;    /* of REACH and WAIT */
+    hy_row_copy rows; /* kind COPY: rows to copy */
+    hy_mark *mark;    /* kinds REACH and WAIT: the mark */
     int64_t turn;
 } entry;
 
@@ -160,7 +161,8 @@ hybrid_status fake_mark_reached(hy_mark *mark, int *out)
 
 int64_t fake_mark_ns(const hy_mark *mark)
 {
-    hy_mark *m = (hy_mark *)(uintptr_t)mark; /* only its lock changes */
+    hy_mark *m = (hy_mark *)(uintptr_t)mark; /* querying a mark changes nothing of it but
+                                                its lock */
 
     pthread_mutex_lock(&m->lock);
     const int64_t ns = m->ns;
@@ -190,7 +192,7 @@ static void copy(const hy_row_copy *c)
                c->bytes);
 }
 
-/* Does a call or a copy. A lost device does not begin it. */
+/* Runs the call or the copy of an entry, unless the device is lost. */
 static hybrid_status act(lane *l, entry *e)
 {
     hybrid_status status = HYBRID_OK;

@@ -128,7 +128,7 @@ void fake_memory_free(void *ptr)
     while (*link && (*link)->ptr != ptr)
         link = &(*link)->next;
     array *a = *link;
-    if (!a) /* never allocated, or already freed */
+    if (!a) /* fake_memory() never allocated the array, or it is freed already */
         abort();
     *link = a->next;
     alive--;

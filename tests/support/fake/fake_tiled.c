@@ -44,8 +44,8 @@ static hybrid_status prepare(hy_job *job)
     return hy_pack_tiled(job, &rules);
 }
 
-/* Adds `value` to element (out, j) of the result or, if out < 0, to element (-1 - out,
-   j) of the partial sums in job->work. Both are stored by columns. */
+/* Adds a scalar product to element (out, j) of the result or, if out < 0, to element (-1
+   - out, j) of the partial sums in job->work. Both are stored by columns. */
 static void add(const hy_job *job, const hy_tiled_view *a, int32_t out, int64_t j,
                 double product)
 {

@@ -12,19 +12,20 @@
 enum {
     SLOTS    = 4,
     PRODUCTS = 100 /* scalar products per row */,
-    SPARE    = 64 /* bytes of a slot per row */
+    SPARE    = 64 /* bytes of a slot for each row of a chunk */
 };
 
 static const double BYTE = 1; /* bytes by which rounding may change a sum of steps */
 
 typedef enum stage { FREE, UP, COMPUTES, COUNTED, DOWN } stage;
 
-/* A slot, with the chunk in flight. */
+/* A slot of a device, with the chunk that it holds. */
 typedef struct slot {
     stage at;
     hy_claim claim;
-    double left;  /* left of the stage: bytes of a copy, or seconds of kernels */
-    int64_t turn; /* number of the claim among those of its device */
+    double left;  /* what remains of the present stage: bytes of a copy, or seconds of
+                     kernels */
+    int64_t turn; /* number of this claim among the claims of its device */
 } slot;
 
 typedef struct device {
@@ -32,7 +33,7 @@ typedef struct device {
     slot slots[SLOTS];
     int64_t turns;
     double speed;
-    double up, kernel, down; /* at this moment: bytes per second up and down, and the
+    double up, kernel, down; /* present rates: bytes per second up and down, and the
                                 factor of kernel speed; 0: idle */
 } device;
 
@@ -415,7 +416,7 @@ static void go(simulation *s)
             continue;
         share_out(s, &memory, &cores);
         const double seconds = until_next(s);
-        if (isinf(seconds)) /* no device can continue */
+        if (isinf(seconds)) /* no event is left, because no device can continue */
             abort();
         s->now += seconds;
         s->run->memory += memory * seconds;

@@ -31,7 +31,7 @@ typedef struct simulated_product {
     const char *name;
     double image_bytes; /* bytes of B or X, all of which are sent to each device */
     double a_bytes;     /* bytes of all packs of A, each sent to one device */
-    double down_bytes;  /* bytes of the result */
+    double down_bytes;  /* bytes of the result, each sent from one device */
     double device_s;    /* seconds of all kernels if one device computed the whole
                            product */
     int far;            /* 1: the first chunk needs all of B or X; 0: with the first p
@@ -44,7 +44,7 @@ typedef struct simulated_product {
 
 typedef struct simulated_run {
     double seconds;
-    double up_bytes, down_bytes; /* sums over all buses */
+    double up_bytes, down_bytes; /* bytes sent up and down, sums over all buses */
     double memory, cores;        /* share of the run's time in which memory, or cores,
                                     were at their limit, 0 to 1 */
     double bus;                  /* share of the run's time in which a bus was busy, mean

@@ -11,7 +11,8 @@
 /* The two formats, then those of the library; NULL ends the table. */
 extern const hy_file_format *const listed_formats[];
 
-/* The call of sparse() or dense() after so many fails with IO_FAILED; -1: none. */
+/* Number of calls of the writers' functions sparse() and dense() that succeed before one
+   fails with IO_FAILED; -1: none fails. */
 extern int64_t listed_writes_left;
 
 /* Returns the text that the formats write for the matrix, to be freed with free(). */

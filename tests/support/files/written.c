@@ -105,13 +105,14 @@ hybrid_status files_multiply_dense(double alpha, const hybrid_dense *X, int resu
     return hybrid_spmm_to_file(files_engine, alpha, &a, &x, NULL, files_path, &options);
 }
 
-/* Makes files_a, and C = A*files_a, whose values the oracle has checked. */
+/* Makes files_a and its square files_c, which the oracle has checked. */
 int files_group_open(void **state)
 {
     oracle right;
 
     (void)state;
-    if (access("/dev/shm", W_OK) != 0) /* where fsync() takes no time */
+    if (access("/dev/shm", W_OK) !=
+        0) /* a folder in memory, where fsync() takes no time */
         snprintf(folder, sizeof folder, "/tmp/hybrid_to_file_XXXXXX");
     assert_non_null(mkdtemp(folder));
     files_open(ON_HOST);

@@ -15,14 +15,16 @@ extern hybrid_csr files_a, files_c;
 /* Path of the result, and of the folder of its panels. */
 extern char files_path[128], files_parts[160];
 
-/* Fixtures of a cmocka group. */
+/* Set-up and tear-down functions of a cmocka group, which make and free the variables
+   above. */
 int files_group_open(void **state);
 int files_group_close(void **state);
 
-/* Replaces files_engine by a new one. */
+/* Replaces files_engine by a new one that computes at `where`. */
 void files_open(place where);
 
-/* Sets files_path and files_parts. */
+/* Sets files_path to the file `name` in a temporary folder, and files_parts to the folder
+   of its panels. */
 void files_name(const char *name);
 
 int files_exist(const char *name);

@@ -72,7 +72,8 @@ static void one_column(test_kind kind, test_case *c)
     c->B = runs(1, 1, 1, 0, 26, kind);
 }
 
-/* Row 37 of 80 is dense, the others have about two entries. */
+/* Makes a case in which row 37 of A's 80 rows is dense and the others have about two
+   entries. */
 static void dense_row(test_kind kind, test_case *c)
 {
     builder b = build_start(80, 300);
@@ -88,7 +89,8 @@ static void dense_row(test_kind kind, test_case *c)
     matrix_random(300, 90, 3, 33, kind, &c->B);
 }
 
-/* Every row of A has column 5, and row 5 of B is dense. */
+/* Makes a case in which every row of A has an entry in column 5, and row 5 of B is
+   dense. */
 static void dense_column(test_kind kind, test_case *c)
 {
     builder a = build_start(90, 40), b = build_start(40, 120);
@@ -108,7 +110,7 @@ static void dense_column(test_kind kind, test_case *c)
     c->B = build_finish(&b, 37, kind);
 }
 
-/* Row lengths and columns follow power laws. */
+/* Makes an n x n matrix whose row lengths and columns follow power laws. */
 static hybrid_csr skewed(int64_t n, uint64_t seed, test_kind kind)
 {
     builder b = build_start(n, n);
@@ -174,8 +176,9 @@ static void blocks(test_kind kind, test_case *c)
     c->B = blocks_of(9, 62, kind);
 }
 
-/* Rows of A have pairs x, x, and the two rows of B differ in sign: every entry of C is a
-   stored 0. */
+/* Makes a case in which the scalar products of each element of C cancel each other: each
+   row of A has two equal entries x, and the rows of B that they select differ only in
+   sign. Every entry of C is a stored 0. */
 static void cancelling(test_kind kind, test_case *c)
 {
     c->A = runs(50, 100, 2, 2, 71, kind);
@@ -196,7 +199,8 @@ static void identity(test_kind kind, test_case *c)
     matrix_random(130, 110, 5, 82, kind, &c->B);
 }
 
-/* Two of three rows are empty, including the first and the last. */
+/* Makes a case in which two of three rows of A are empty, including the first and the
+   last. */
 static void empty_rows(test_kind kind, test_case *c)
 {
     builder b = build_start(200, 200);
@@ -210,7 +214,8 @@ static void empty_rows(test_kind kind, test_case *c)
     matrix_random(200, 64, 2, 84, kind, &c->B);
 }
 
-/* Row 3 has 300 entries and about 12000 scalar products, its neighbours one entry. */
+/* Makes a case in which row 3 of A has 300 entries and about 12000 scalar products, and
+   its neighbours have one entry. */
 static void long_row(test_kind kind, test_case *c)
 {
     builder b = build_start(9, 400);
@@ -225,17 +230,18 @@ static void long_row(test_kind kind, test_case *c)
     matrix_random(400, 3000, 40, 92, kind, &c->B);
 }
 
-/* Rows of A have few or many entries. Up to two entries of a row select rows of B (40 to
-   43) that are much longer than the others. */
+/* Makes a case in which rows of A have few or many entries. Up to two entries of a row
+   select rows of B (40 to 43) that are much longer than the others. */
 static void uneven(test_kind kind, test_case *c)
 {
     enum { SHORT = 7 };
-    /* entries of rows 40, 41, 42 and 43 of B */
+    /* numbers of entries of rows 40, 41, 42 and 43 of B */
     static const int64_t longer[] = {150, 1500, 6000, 30000};
     static const struct {
-        int64_t entries, first, last; /* entries that select short rows of B; the row
-                                         also selects rows 40 + first to 40 + last of
-                                         B */
+        int64_t entries, first, last; /* by row of A. `entries`: number of entries that
+                                         select short rows of B; the row also selects rows
+                                         40 + first to 40 + last of B (none if last <
+                                         first) */
     } rows[]  = {{35, 0, 0}, {30, 0, 1},   {300, 1, 1}, {620, 1, 1}, {1250, 2, 2},
                  {90, 2, 3}, {1290, 3, 3}, {1, 3, 3},   {200, 4, 3}};
     builder a = build_start(sizeof rows / sizeof *rows, 1300),
@@ -268,7 +274,8 @@ static void tall(test_kind kind, test_case *c)
     make_random(kind, c, 3000, 20, 25, 2, 3);
 }
 
-/* The entries are few and far apart, so that column indices need more than 16 bits. */
+/* Makes a case in which entries are few and far apart, so that column indices need more
+   than 16 bits. */
 static void wide(test_kind kind, test_case *c)
 {
     make_random(kind, c, 60, 50, 1 << 20, 4, 6);

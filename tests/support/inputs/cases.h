@@ -8,8 +8,8 @@
 #include "hybrid_spmm.h"
 
 typedef struct test_case {
-    const char *name; /* a static string */
-    hybrid_csr A, B;  /* A.cols == B.rows */
+    const char *name; /* name of the case, a static string */
+    hybrid_csr A, B;  /* operands of A*B: A.cols == B.rows */
 } test_case;
 
 /* Value type and offset type of a case, and whether its values are whole numbers. */

@@ -62,7 +62,7 @@ static void place_rows(piece *p)
     for (int64_t i = 0; i <= CHUNK; i++)
         rows->row_ptr[i] = row_ptr[i] - row_ptr[0];
     for (int64_t i = 0; i < CHUNK && gap > 0; i++)
-        /* 3 unused elements after every fifth row */
+        /* leaves 3 elements unused after every fifth row */
         rows->row_at[i] = rows->row_ptr[i] + i / 5 * gap;
 }
 

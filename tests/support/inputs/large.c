@@ -30,7 +30,7 @@ static int check(hybrid_engine *engine, const char *name, const hybrid_csr *A,
     dense_make(A->rows, width, 0, HYBRID_ROW_MAJOR, 4, kind, &Y);
     dense_copy(&Y, &before);
     o.variant    = name;
-    o.chunk_rows = A->rows; /* all of A in one chunk */
+    o.chunk_rows = A->rows; /* the plan has all of A in one chunk */
     if (hybrid_spmm_plan(engine, A, width, &o, &plan) != HYBRID_OK ||
         hybrid_spmm_run(plan, 1, A, &X, 0, &Y) != HYBRID_OK)
         wrong = hybrid_engine_message(engine);

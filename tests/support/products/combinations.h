@@ -13,8 +13,9 @@
 enum { COMBINATION_ROWS = 720, COMBINATION_COLS = 600, COMBINATION_SCHEDULES = 7 };
 
 typedef struct combination {
-    const hy_schedule *schedule; /* NULL: the engine chooses */
-    const char *variant;         /* NULL: the engine chooses */
+    const hy_schedule *schedule; /* schedule that the plan must have; NULL: the engine
+                                    chooses */
+    const char *variant;         /* name of the variant; NULL: the engine chooses */
     int tight;                   /* 1: device memory is too small for all of X; 0: no
                                     cap */
     int banded;                  /* 1: the columns of each row of A lie near the

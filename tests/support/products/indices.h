@@ -12,11 +12,11 @@
 enum { ROWS = 300, MIDDLE = 200, COLS = 250, WIDTH = 3 };
 
 typedef struct world {
-    hybrid_engine *engine; /* with two workers */
-    int on_host;           /* 1: the host computes; 0: a fake device computes, and the
-                              host may take rows */
-    test_kind kind;        /* value type and offset type; values are whole numbers */
-    hybrid_csr A, B;       /* A is ROWS x MIDDLE, B is MIDDLE x COLS */
+    hybrid_engine *engine;     /* an engine with two workers */
+    int on_host;               /* 1: the host computes; 0: a fake device computes, and the
+                                  host may take rows */
+    test_kind kind;            /* value type and offset type; values are whole numbers */
+    hybrid_csr A, B;           /* A is ROWS x MIDDLE, B is MIDDLE x COLS */
     hybrid_csr wide_a, wide_b; /* the same matrices as A and B, with 64-bit column
                                   indices */
     hybrid_dense X, Y, before; /* X is MIDDLE x WIDTH, Y is ROWS x WIDTH; before: a copy

@@ -20,7 +20,7 @@ static const int64_t widths[WIDTHS] = {1, 3, 34};
 
 typedef struct trial {
     hybrid_engine *engine;
-    const char *variant; /* name; NULL: the engine chooses */
+    const char *variant; /* name of the variant; NULL: the engine chooses */
     const hy_schedule *schedule;
     hybrid_csr A;
     hybrid_dense X, before;

@@ -13,7 +13,8 @@ typedef struct test_host {
     hy_mark *mark;
 } test_host;
 
-int host_open(int threads, test_host *h); /* returns 0, or -1 on failure */
+int host_open(int threads, test_host *h); /* opens the host backend and its lane; returns
+                                             0, or -1 on failure */
 void host_close(test_host *h);
 
 /* host_wait() returns when all work of the lane has ended; host_run() enqueues a job on

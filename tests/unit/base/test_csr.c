@@ -85,11 +85,11 @@ static void header_must_make_sense(void **state)
     bad[3].nnz         = -1;
     bad[4].type        = (hybrid_type)3;
     bad[5].offset_type = (hybrid_index)0;
-    bad[6].nnz         = (int64_t)1 << 31; /* too many for 32-bit offsets */
-    bad[7].row_ptr     = NULL;
-    bad[8].col         = NULL;
-    bad[9].val         = NULL;
-    bad[10].rows       = INT64_MAX;
+    bad[6].nnz     = (int64_t)1 << 31; /* more entries than 32-bit offsets can count */
+    bad[7].row_ptr = NULL;
+    bad[8].col     = NULL;
+    bad[9].val     = NULL;
+    bad[10].rows   = INT64_MAX;
     for (int i = 0; i < 11; i++) {
         hy_message_clear(&ctx->message);
         assert_int_equal(hy_csr_check_header(ctx, &bad[i], "B"), HYBRID_BAD_MATRIX);
@@ -181,8 +181,8 @@ static void broken_rules_are_named(void **state)
     assert_check(&good, HYBRID_OK, "");
 }
 
-/* Returns the first row that breaks a rule of columns, looking at each entry; -1 if none
- * does. */
+/* Returns the first row that breaks a rule of columns, after looking at each entry; -1 if
+   none does. */
 static int64_t first_bad_row(const hybrid_csr *A)
 {
     const int64_t *ptr = A->row_ptr;
@@ -195,7 +195,8 @@ static int64_t first_bad_row(const hybrid_csr *A)
     return -1;
 }
 
-/* One entry is changed at a time, at the ends of rows and of pieces of the loop too. */
+/* The check of a matrix must find the first bad row, as first_bad_row() does, after each
+   change of one entry, also at the ends of rows and of the loop's pieces. */
 static void each_change_is_judged_like_entry_by_entry(void **state)
 {
     static const int32_t columns[] = {-1, 0, 1, 298, 299, 300, INT32_MAX, INT32_MIN};
@@ -259,7 +260,7 @@ static void prefix_sums_are_sums(void **state)
         int64_t *count = memory, sum = 0, wrong = 0;
         for (int64_t i = 0; i < n; i++)
             count[i] = (int64_t)(mix((uint64_t)i) % 1000) << 30;
-        count[n] = -77; /* ignored */
+        count[n] = -77; /* the function must not read this element */
         assert_int_equal(hy_prefix_sum(ctx, count, n), HYBRID_OK);
         for (int64_t i = 0; i < n; i++) {
             wrong += count[i] != sum;
@@ -314,9 +315,9 @@ static int64_t entries_missing(const hybrid_csr *A, const hybrid_csr *T)
 static void large_transposes_hold_the_same(void **state)
 {
     static const int64_t shapes[][3] = {
-        {30000, 500, 7},  /* bands */
-        {40, 9000, 3000}, /* few long rows */
-        {3000, 90000, 40} /* too many columns for counting them by bands */
+        {30000, 500, 7},  /* transposed by counting columns in bands */
+        {40, 9000, 3000}, /* few rows, which are long */
+        {3000, 90000, 40} /* too many columns to count them by bands */
     };
 
     (void)state;
@@ -361,7 +362,7 @@ static void too_many_rows_cannot_be_columns(void **state)
     (void)state;
     A.rows = (int64_t)1 << 31;
     assert_int_equal(hy_csr_transpose(ctx, &A, &T), HYBRID_BAD_MATRIX);
-    assert_ptr_equal(T.col, small_col); /* unchanged */
+    assert_ptr_equal(T.col, small_col); /* the transposed matrix is unchanged */
 }
 
 /* ---- memory ---- */

@@ -69,7 +69,8 @@ static void reset(void)
     sem_init(&gate, 0, 0);
 }
 
-/* Records its number. Counts a clash if two calls overlap. */
+/* Work for a lane: appends its number to `notes`, and counts a clash if another call runs
+   at the same time. */
 static hybrid_status note(hy_lane *lane, void *number)
 {
     (void)lane;
@@ -198,7 +199,8 @@ static void test_lane_waits(void **state)
     lanes_wait(4);
 }
 
-/* Two lanes alternate and use their marks repeatedly. */
+/* Two lanes alternate: each waits for a mark of the other, and the marks are used
+   repeatedly. */
 static void take_turns(int threads)
 {
     open_host(threads);
@@ -278,8 +280,8 @@ static void test_error_is_forgotten(void **state)
     close_host();
 }
 
-/* A workspace (scratch memory of a lane) keeps its contents until it must grow. Each kind
-   has its own memory. */
+/* Work for a lane: checks that a workspace (scratch memory of a lane) keeps its contents
+   until it must grow, and that each kind of workspace has its own memory. */
 static hybrid_status use_workspace(hy_lane *lane, void *arg)
 {
     size_t fresh = 0;
@@ -300,7 +302,8 @@ static hybrid_status use_workspace(hy_lane *lane, void *arg)
     return fresh >= 5000 ? HYBRID_OK : HYBRID_BAD_STATE;
 }
 
-/* Each worker has its own workspace, in every lane. */
+/* Fails if the workspace of this worker and lane has the mark of another worker, and
+   marks it as this worker's. */
 static hybrid_status mark_workspace(void *arg, int part, int64_t begin, int64_t end)
 {
     hy_lane *lane = arg;

@@ -184,7 +184,8 @@ static hybrid_status fail_there(void *arg, int part, int64_t begin, int64_t end)
     return begin == f->fails_at ? HYBRID_BAD_FILE : HYBRID_OK;
 }
 
-/* The loop has 2^50 pieces, so that only the error can end it. */
+/* A loop ends at the first error: it has 2^50 pieces, so that only the error can end
+   it. */
 static void the_first_error_stops_the_loop(void **state)
 {
     (void)state;
@@ -331,8 +332,8 @@ static void all_workers_take_part(void **state)
     }
 }
 
-/* A piece of a loop on this pool that runs a loop on another pool, and only waits for
-   it. */
+/* A piece of a loop on this pool, which runs a loop on another pool and otherwise only
+   waits for it. */
 static hybrid_status loop_elsewhere(void *arg, int part, int64_t begin, int64_t end)
 {
     int64_t sum = 0;

@@ -25,8 +25,8 @@ static void long_chunk(hid_t f)
     H5Dclose(dataset);
 }
 
-/* Creates the dataset Y of ten 32-bit numbers. The bytes of its only chunk, after
-   `filter`, are the given ones. */
+/* Creates the dataset Y of ten 32-bit numbers. Its only chunk has the given bytes in the
+   file, which are the output of `filter`. */
 static void put_chunk(hid_t f, int filter, const void *bytes, size_t count)
 {
     const hsize_t ten = 10, first = 0;

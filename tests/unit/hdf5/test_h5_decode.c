@@ -56,7 +56,7 @@ static void deflated_chunks(void **state)
                         "its deflated data are damaged");
     assert_string_equal(decode(HY_H5_DEFLATE, 1, packed, packed_bytes, to),
                         "it does not have the size of a chunk");
-    /* mask 1: the chunk was stored without the filter */
+    /* decodes with mask 1: the chunk was stored without the filter */
     assert_null(decode(HY_H5_DEFLATE, 1, packed, BYTES, to));
     deflate_bytes(BYTES - 1);
     assert_string_equal(decode(HY_H5_DEFLATE, 0, packed, packed_bytes, to),

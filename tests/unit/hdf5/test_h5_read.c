@@ -350,7 +350,8 @@ static void names_have_members(void **state)
     assert_non_null(strstr(io_ctx->message.text, "a.json: '::X' selects a member, but"));
     hy_message_clear(&io_ctx->message);
     matrix_random(60, 40, 5, 1, kind_of(0), &A);
-    h5_store_cells(io_temp("a::b.h5"), &A, &forms[0]); /* its own name has the mark */
+    /* the file's own name contains "::", which otherwise precedes a member */
+    h5_store_cells(io_temp("a::b.h5"), &A, &forms[0]);
     assert_int_equal(
         hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("a::b.h5"), &file),
         HYBRID_OK);

@@ -45,7 +45,7 @@ static hy_file_shape shape_of(const hybrid_csr *A)
                            .order   = HYBRID_ROW_MAJOR};
 }
 
-/* Appends rows [begin, end) of A. */
+/* Appends rows [begin, end) of A to the file. */
 static hybrid_status append_rows(hy_file_writer *to, const hybrid_csr *A, int64_t begin,
                                  int64_t end)
 {
@@ -77,7 +77,7 @@ static void write_csr(const hybrid_csr *A, const hy_file_shape *shape, int64_t s
 
 /* ---- reading by libhdf5 ---- */
 
-/* Compares a dataset with `count` numbers of `size` bytes. */
+/* Checks that a dataset has the `count` numbers of `size` bytes at `wanted`. */
 static void check_dataset(hid_t file, const char *name, hid_t type, int64_t count,
                           size_t size, const void *wanted)
 {
@@ -145,7 +145,8 @@ static void check_by_library(const hybrid_csr *A)
 
 /* ---- tests ---- */
 
-/* libhdf5 has no filter for zstd here. */
+/* Writes sparse matrices with all options. libhdf5 does not read those compressed by
+   zstd, because it has no filter for zstd here. */
 static void sparse_matrices_are_written(void **state)
 {
     hybrid_csr A;
@@ -168,7 +169,7 @@ static void sparse_matrices_are_written(void **state)
     }
 }
 
-/* Its values fill more chunks than are compressed at a time. */
+/* A dense matrix is right even if it fills more chunks than are compressed at a time. */
 static void large_dense_matrices_are_written(void **state)
 {
     enum { ROWS = 1000, COLS = 1700 };
@@ -278,7 +279,8 @@ static void offsets_may_need_64_bits(void **state)
     to.ops->abort(&to);
 }
 
-/* The system refuses to let the file grow, at every size up to that of the file. */
+/* For every limit on file sizes up to the size of the file, writing must fail with a
+   sentence. */
 static void a_full_disk_is_reported(void **state)
 {
     struct rlimit old, limit;

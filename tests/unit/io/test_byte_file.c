@@ -90,7 +90,8 @@ static void errors_of_the_system_are_named(void **state)
     assert_int_equal(hy_byte_file_close(&file), HYBRID_OK);
 }
 
-/* The system would end the process by a signal. */
+/* A write beyond the process's limit on file sizes fails with a sentence. The system
+   would end the process by a signal. */
 static void a_limit_of_file_sizes_is_named(void **state)
 {
     static char zeros[3000];

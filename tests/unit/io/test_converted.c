@@ -42,7 +42,7 @@ static int64_t count_of(const hybrid_csr *A, array which)
     return which < COLUMNS ? A->rows : A->nnz;
 }
 
-/* Writes an array of A to a.bin. */
+/* Writes an array of A, converted to `kind`, to a.bin. */
 static void write_array(const hybrid_csr *A, array which, hy_number_kind kind)
 {
     const int64_t bytes = count_of(A, which) * kind.size;

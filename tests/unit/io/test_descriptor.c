@@ -38,7 +38,8 @@ static void check_read(const char *path)
     hy_csr_free(io_ctx, &A);
 }
 
-/* The part before the file offset was read by the caller. */
+/* A file is read from the offset of its descriptor on, because the caller has read the
+   part before. */
 static void a_file_is_read_from_its_offset_on(void **state)
 {
     static const char text[] = "a line\n" FILE_OF_TWO;

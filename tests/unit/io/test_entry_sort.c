@@ -34,12 +34,13 @@ typedef struct list {
     int64_t rows, cols; /* sizes of the matrix */
     int grows;          /* 1: the reader learns the sizes from the entries */
     int64_t batch;      /* entries of a call of next(); 0: all that fit */
-    int64_t calls_left; /* the call of next() after this number fails; -1: none */
+    int64_t calls_left; /* number of calls of next() that succeed before one fails; -1:
+                           none fails */
     int truncates;      /* 1: the last call of next() cuts temporary files */
     int closed;
 } list;
 
-/* Cuts all open files without a name to no bytes. */
+/* Cuts the process's open files without a name, which are temporary files, to 0 bytes. */
 static void cut_temporary_files(void)
 {
     DIR *folder = opendir("/proc/self/fd");
@@ -213,7 +214,7 @@ static list make_list(pattern p, int64_t count, int64_t rows, int64_t cols)
             col %= 3;
         l.entry[k] = (hy_entry){row, col, (double)(r % 1000) / 7 + 1e-3};
     }
-    /* The last row and column exist, so that readers can learn the sizes. */
+    /* an entry in the last row and column, so that readers can learn the sizes */
     if (count > 0 && p == RANDOM)
         l.entry[0] = (hy_entry){rows - 1, cols - 1, 1};
     return l;
@@ -308,7 +309,8 @@ static void empty_matrices(void **state)
     }
 }
 
-/* Records and matrix take more than the budget. */
+/* The records, and the matrix, take more than the budget, so that both go to temporary
+   files. */
 static void memory_is_bounded(void **state)
 {
     const int64_t cap = 12 << 20;
@@ -432,7 +434,8 @@ static void check_spill_error(list *l, const char *sentence)
     assert_int_equal(open_files(), files);
 }
 
-/* The disk is "full" at every size of the temporary files. */
+/* Sorting fails with a message if temporary files may not grow beyond some size, as on a
+   full disk, whatever that size is. */
 static void a_limit_on_files_gives_a_sentence(void **state)
 {
     list l = make_list(RANDOM, 3000, 300, 30);
@@ -468,7 +471,7 @@ static void a_missing_folder_gives_a_sentence(void **state)
 
 static void lost_temporary_data_give_a_sentence(void **state)
 {
-    list l = make_list(RANDOM, 288, 30, 30); /* whole runs */
+    list l = make_list(RANDOM, 288, 30, 30); /* 288 entries fill a whole number of runs */
     hy_matrix_file A;
     hybrid_csr C;
 
@@ -499,7 +502,8 @@ static void sizes_beyond_the_limits(void **state)
                            "list: has 1 rows and 2147483648 columns; the limits are"));
 }
 
-/* Entries of a broken matrix are reported while it is transposed. */
+/* Transposing a matrix with a wrong column index reports the entry, and gives no
+   matrix. */
 static void a_bad_matrix_is_not_transposed(void **state)
 {
     static const struct {

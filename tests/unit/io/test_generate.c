@@ -87,8 +87,8 @@ static void test_seed(void **state)
     }
 }
 
-/* Expected rows, range of nnz (the comments say how it is computed), longest row, and
-   whether the pattern must be symmetric. */
+/* Expected rows, bounds of the number of entries (comments say how it is computed),
+   longest row, and whether the pattern must be symmetric. */
 typedef struct size {
     const char *spec;
     int64_t rows, least, most, row_most;
@@ -96,13 +96,15 @@ typedef struct size {
 } size;
 
 static const size sizes[] = {
-    {"stencil7:10", 1000, 6400, 6400, 7, 1},     /* 7 N^3 - 6 N^2 */
-    {"stencil27:10", 1000, 21952, 21952, 27, 1}, /* (3 N - 2)^3 */
-    {"band:100,3", 100, 688, 688, 7, 1},         /* 7 * 100 - 12 */
-    {"band:5,100", 5, 25, 25, 5, 1},             /* full */
-    {"er:20000,8", 20000, 159900, 160000, 8, 0}, /* almost no duplicates */
-    {"fem3:12", 5184, 195000, 215000, 81, 1},    /* 9 (N^3 + 0.55 * edges) */
-    {"road:100", 10000, 24000, 25200, 4, 1},     /* 0.62 * 4 N (N-1) = 24552 */
+    {"stencil7:10", 1000, 6400, 6400, 7, 1},     /* entries: 7 N^3 - 6 N^2 */
+    {"stencil27:10", 1000, 21952, 21952, 27, 1}, /* entries: (3 N - 2)^3 */
+    {"band:100,3", 100, 688, 688, 7, 1},         /* entries: 7 * 100 - 12 */
+    {"band:5,100", 5, 25, 25, 5, 1},             /* the band covers the whole matrix */
+    {"er:20000,8", 20000, 159900, 160000, 8, 0}, /* a row's random columns are almost all
+                                                    different */
+    {"fem3:12", 5184, 195000, 215000, 81, 1}, /* entries: about 9 (N^3 + 0.55 * edges) */
+    {"road:100", 10000, 24000, 25200, 4, 1},  /* entries: about 0.62 * 4 N (N-1) =
+                                                 24552 */
     {"rmat:14,8", 16384, 110000, 131072, 4000, 0},
     {"powerlaw:50000,6,100000", 50000, 240000, 300000, 50000, 0},
     {"powerlaw:50000,6,50", 50000, 200000, 300000, 50, 0},
@@ -127,7 +129,8 @@ static void test_sizes(void **state)
     }
 }
 
-/* Values cover [0.5, 1.5). The f32 value is the f64 value rounded down. */
+/* Values of generated matrices cover [0.5, 1.5). A value in f32 is the value in f64,
+   rounded down. */
 static void test_values(void **state)
 {
     hybrid_csr A, B;

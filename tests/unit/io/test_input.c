@@ -104,7 +104,8 @@ static void endless_lines(void **state)
     check_text(read_dense, BANNER "3 3 1\n", "1\n", "a coordinate file is sparse");
 }
 
-/* A mapped file is refused after its first block too. */
+/* A file whose comments are longer than the first 1 MiB, in which the sizes must be, is
+   refused, also if it is mapped. */
 static void long_comments(void **state)
 {
     const size_t bytes = 3 * MIB;
@@ -123,7 +124,8 @@ static void long_comments(void **state)
     free(data);
 }
 
-/* The input is 3 GB of zeros, compressed to 3 MB. */
+/* Input that is 3 GB of zeros, compressed to 3 MB, is refused without being decompressed
+   further than its first bytes. */
 static void compressed_zeros(void **state)
 {
     const size_t bytes = 50 * MIB;
@@ -145,12 +147,14 @@ static void compressed_zeros(void **state)
 }
 
 #if HYBRID_WITH_ZSTD
-/* The frame asks for a window of 2^27 bytes, which the budget decides to allow. */
+/* The header of a zstd frame demands a window of 2^27 bytes. The memory budget decides
+   whether the file may be read. */
 static void a_window_of_zstd_may_be_too_large(void **state)
 {
-    static const char matrix[]    = BANNER "3 3 0\n";
-    const size_t bytes            = sizeof matrix - 1;
-    const size_t block            = bytes << 3 | 1; /* the last block, not compressed */
+    static const char matrix[] = BANNER "3 3 0\n";
+    const size_t bytes         = sizeof matrix - 1;
+    /* header of a block that is the last one and not compressed */
+    const size_t block            = bytes << 3 | 1;
     char frame[9 + sizeof matrix] = "\x28\xb5\x2f\xfd\x00\x88";
     hybrid_csr A;
     (void)state;

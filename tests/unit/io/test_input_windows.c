@@ -183,7 +183,7 @@ static void damaged_in_a_later_window(void **state)
     check_wrong(&gzip, MAPPED, ": the gzip data are truncated");
     check_wrong(&gzip, PIPED, ": the gzip data are truncated");
     gzip.bytes = bytes;
-    data[bytes - 5] ^= 1; /* a byte of the checksum */
+    data[bytes - 5] ^= 1; /* damages a byte of the checksum of the gzip data */
     check_wrong(&gzip, MAPPED, ": the gzip data are damaged");
     check_wrong(&gzip, PIPED, ": the gzip data are damaged");
     free(data);

@@ -56,7 +56,8 @@ static void check_rows(const hybrid_csr *B, int64_t at, const hybrid_csr *A,
     }
 }
 
-/* Two files give several parts: whole files, windows, windows without rows. */
+/* A matrix is read whose rows are parts of two files: whole files, windows, and windows
+   without rows. */
 static void sparse_parts_are_joined(void **state)
 {
     static const struct {
@@ -214,7 +215,8 @@ static void absurd_sizes_are_refused(void **state)
            "rows.json: the parts have 2^59 rows or entries together");
 }
 
-/* Changes offset 20 of a.json, or the first or last. */
+/* Opening parts or windows must fail if offset 20 of a.json, or its first or last offset,
+   is wrong. */
 static void broken_offsets_are_refused(void **state)
 {
     const hy_rows_part whole = {"a.json", 0, -1}, upto = {"a.json", 0, 20},
@@ -276,7 +278,8 @@ static void offsets_below_a_window_are_refused(void **state)
     }
 }
 
-/* A matrix has more arrays than the process may have open files. */
+/* A matrix of 200 parts, each with its own arrays, can be read if the process may have
+   only 64 open files. */
 static void many_parts_need_few_descriptors(void **state)
 {
     enum { PARTS = 200, LIMIT = 64 };

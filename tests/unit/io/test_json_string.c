@@ -41,7 +41,7 @@ static void escapes_are_resolved(void **state)
 
 static const struct bad {
     const char *text;
-    int at; /* position of the fault */
+    int at; /* expected position of the fault in the text */
     const char *why;
 } bads[] = {
     {"", 0, "no end"},
@@ -53,9 +53,10 @@ static const struct bad {
     {"\\'\"", 0, "escape"},
     {"\\u00g0\"", 0, "escape"},
     {"\\u004\"", 0, "escape"},
-    {"\\u0000\"", 0, "escape"},        /* would end a path */
-    {"\\ud800\"", 0, "escape"},        /* half of a surrogate pair */
-    {"\\ud800\\u0041\"", 0, "escape"}, /* half of a surrogate pair and a letter */
+    {"\\u0000\"", 0, "escape"}, /* refused, because U+0000 would end a path */
+    {"\\ud800\"", 0, "escape"}, /* refused, because it is half of a surrogate pair */
+    {"\\ud800\\u0041\"", 0, "escape"}, /* refused, because it is half of a surrogate pair
+                                          and a letter */
     {"\\ud800x\"", 0, "escape"},
     {"\\udc00\"", 0, "escape"},
 };

@@ -51,7 +51,7 @@ static const struct acceptance {
     const char *name, *content, *options;
     int rows, cols, nnz;
     double entries[4][3];
-    const char *note; /* a part of the note */
+    const char *note; /* text that the note about the reader's guesses must contain */
 } acceptances[] = {
     {"snap.txt",
      "# Directed graph\r\n# Nodes: 3\r\n0\t2\r\n1\t0\r\n",
@@ -268,7 +268,7 @@ static void faults_name_the_line(void **state)
     }
 }
 
-/* Dense tables and other texts are no lists. */
+/* Dense tables and other texts are refused as lists of entries. */
 static void other_texts_are_no_lists(void **state)
 {
     static const struct {

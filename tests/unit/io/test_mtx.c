@@ -285,7 +285,7 @@ static void a_billion_empty_rows(void **state)
     check_empty_rows(1 << 30);
 }
 
-/* A pipe has no size and cannot be mapped. */
+/* A matrix can be read from a pipe, which has no size and cannot be mapped. */
 static void read_from_pipe(void **state)
 {
     char path[32];
@@ -336,7 +336,7 @@ static void allocations_fail(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest slow[] = {
-        cmocka_unit_test(a_billion_empty_rows), /* 8 GiB of offsets */
+        cmocka_unit_test(a_billion_empty_rows), /* its offsets take 8 GiB */
     };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refused_files),   cmocka_unit_test(unreadable_files),

@@ -45,7 +45,7 @@ static hybrid_status begin(const char *path, int64_t nnz, hy_file_writer *out)
     return format->create(io_ctx, path, &shape, out);
 }
 
-/* Appends rows [from, to) of A. */
+/* Appends rows [from, to) of A to the file. */
 static hybrid_status append(hy_file_writer *writer, int64_t from, int64_t to)
 {
     const int64_t first = hy_offset(&A, from);
@@ -78,7 +78,8 @@ static hybrid_status write_file(const char *path, int64_t nnz, int64_t each)
     return status;
 }
 
-/* The bytes are those of hybrid_write_mtx() if the number of entries is known. */
+/* A file that is written panel by panel has the bytes that hybrid_write_mtx() writes, if
+   the number of entries is known before. */
 static void bytes_do_not_depend_on_panels(void **state)
 {
     static const int64_t each[] = {1, 7, 100, ROWS};

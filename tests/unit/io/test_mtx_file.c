@@ -97,7 +97,7 @@ static void check_file(const char *path)
     if (has_banner && (got != want || !strstr(io_ctx->message.text, path)))
         fail_msg("%s: '%s', not '%s'", path, io_ctx->message.text, said);
     assert_int_equal(got == HYBRID_OK, want == HYBRID_OK);
-    /* The sort knows no lines, so it names none. */
+    /* sorting does not know line numbers, so that its message has none */
     if (has_banner && strstr(said, "mirror"))
         assert_non_null(strstr(io_ctx->message.text, reason(said, path)));
     else if (has_banner)
@@ -133,7 +133,8 @@ static text make_text(const char *field, const char *symmetry, int count)
     for (int k = 0; k < count; k++) {
         const uint64_t r = random_next(&seed) >> 16;
         int i = (int)(r % 700) + 1, j = (int)(r >> 20) % 700 + 1;
-        if (strcmp(symmetry, "general") != 0 && i <= j) { /* below the diagonal */
+        /* skipped, because a symmetric file stores only entries below the diagonal */
+        if (strcmp(symmetry, "general") != 0 && i <= j) {
             const int low = i;
             i             = j + (i == j);
             j             = low;

@@ -88,7 +88,7 @@ static const struct acceptance {
     const char *file;
     int64_t rows, cols;
     hybrid_order order;
-    double values[9]; /* by row */
+    double values[9]; /* expected values, row by row */
 } acceptances[] = {
     {"good_c_f8.npy", 2, 3, HYBRID_ROW_MAJOR, {1, 2.5, -3, 4, 5, 6e10}},
     {"good_f_f8.npy", 2, 3, HYBRID_COL_MAJOR, {1, 2.5, -3, 4, 5, 6e10}},
@@ -199,7 +199,7 @@ static void round_trips(void **state)
             }
 }
 
-/* The file has the bytes that NumPy writes. */
+/* hy_write_npy() writes the same bytes as NumPy (file good_f_f4.npy). */
 static void same_bytes_as_numpy(void **state)
 {
     hybrid_dense X;

@@ -70,7 +70,8 @@ static hybrid_status create(const hybrid_dense *X, hybrid_order order,
     return format->create(io_ctx, io_temp("y.npy"), &shape, out);
 }
 
-/* The file has the bytes that hy_write_npy() writes, whatever the order of the panels. */
+/* Checks that a .npy file written panel by panel has the bytes that hy_write_npy()
+   writes, whatever the storage order of the panels. */
 static void check_bytes(const hybrid_dense *X, hybrid_order order)
 {
     static double memory[10000];
@@ -178,7 +179,7 @@ static void files_are_read_in_place_or_spilled(void **state)
     free(all);
 }
 
-/* Gzip data of many windows are spilled. */
+/* Gzip data of many windows are decompressed to a temporary file. */
 static void long_streams_are_spilled(void **state)
 {
     const size_t before = hy_window_bytes;

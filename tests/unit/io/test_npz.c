@@ -245,7 +245,7 @@ static void a_file_without_a_place_is_refused(void **state)
     hy_zip_close(&zip);
 }
 
-/* A small file may announce a large directory. */
+/* A small file that announces a large central directory must be refused. */
 static void a_large_directory_is_refused(void **state)
 {
     enum { BYTES = (16 << 20) + 100 };

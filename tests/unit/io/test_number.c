@@ -78,7 +78,7 @@ static void random_digits(void **state)
         const int sign   = (int)(y & 1);
         const int length = snprintf(text, sizeof text, "%s%llu.%0*llu", sign ? "-" : "",
                                     (unsigned long long)(x >> (x % 64)),
-                                    (int)(y >> 1 & 15), /* leading zeros */
+                                    (int)(y >> 1 & 15), /* number of leading zeros */
                                     (unsigned long long)(y >> (y % 64)));
         if (y & 32)
             snprintf(text + length, sizeof text - (size_t)length, "%c%s%d",
@@ -106,9 +106,10 @@ static void halfway(void **state)
         check(text);
         assert_true(length > 902 && text[1] == '.');
         char *last = text + 902 - 1;
-        *last      = '1'; /* slightly above */
+        *last      = '1'; /* makes the number slightly larger than the middle */
         check(text);
-        for (char *p = last; p > text; p--) { /* slightly below */
+        for (char *p = last; p > text; p--) { /* makes the number slightly smaller than
+                                                 the middle */
             if (*p == '.')
                 continue;
             if (p == last || *p == '0') {
@@ -122,7 +123,8 @@ static void halfway(void **state)
     }
 }
 
-/* Some integers of 54 bits and more lie in the middle of two values. */
+/* Integers of 54 bits and more, some of which lie in the middle of two values, are read
+   as strtod() reads them. */
 static void large_integers(void **state)
 {
     char text[TEXT_BYTES];
@@ -190,7 +192,7 @@ static void subnormals(void **state)
     }
 }
 
-/* Tries meaningless leading and trailing zeros, also in exponents. */
+/* Tries leading and trailing zeros that do not change the value, also in exponents. */
 static void many_zeros(void **state)
 {
     char text[TEXT_BYTES], zeros[600];

@@ -62,7 +62,8 @@ static void put(hy_number_kind kind, int64_t value, unsigned char *to)
         to[kind.big_endian ? kind.size - 1 - i : i] = (unsigned char)(bits >> 8 * i);
 }
 
-/* Each kind, in both byte orders, from an address that is not aligned. */
+/* Small whole numbers are converted exactly from each kind, in both byte orders, from an
+   address that is not aligned. */
 static void whole_numbers_survive_all_kinds(void **state)
 {
     static const char *const names[] = {"f2", "f4", "f8", "i1", "i2", "i4",
@@ -97,7 +98,8 @@ static void whole_numbers_survive_all_kinds(void **state)
     }
 }
 
-/* The first number that does not fit is told, also behind the first piece. */
+/* A conversion returns the position of the first number that does not fit the wanted
+   type, also if it lies behind the first piece of numbers. */
 static void numbers_that_do_not_fit_are_told(void **state)
 {
     static int64_t long_index[MANY];
@@ -125,7 +127,7 @@ static void numbers_that_do_not_fit_are_told(void **state)
     assert_true(wide[5] == 18446744073709551616.0);
 }
 
-/* Subnormal, infinite and other special numbers of 16 bits. */
+/* Converts subnormal, infinite and other special floats of 16 bits. */
 static void halves_are_right(void **state)
 {
     static const uint16_t bits[] = {0x0001, 0x03ff, 0x0400, 0x3c00, 0x7bff,

@@ -181,7 +181,8 @@ static void parts_are_read(void **state)
     hy_input_close(io_ctx, &input);
 }
 
-/* JSON may escape any character, also in keys and words. */
+/* A description is read whose keys and words have characters written as JSON escapes
+   (\u0066). */
 static void escaped_words_are_read(void **state)
 {
     static const char text[] =
@@ -199,7 +200,8 @@ static void escaped_words_are_read(void **state)
     hy_input_close(io_ctx, &input);
 }
 
-/* Without "ld" lines have no gap. */
+/* If the description of a dense matrix has no "ld", its lines follow each other without
+   gaps. */
 static void ld_may_be_left_out(void **state)
 {
     static const char text[] = DENSE VALUES "}";

@@ -74,7 +74,8 @@ static void check(const hybrid_csr *A, const char *name)
     hy_csr_free(io_ctx, &B);
 }
 
-/* Each new file leaves the old matrix whole until its description is replaced. */
+/* Writing a matrix over an old one creates new files beside it. The old matrix must be
+   readable until its description is replaced. */
 static void an_old_matrix_is_whole_until_it_is_replaced(void **state)
 {
     static const char *const names[] = {"C.json", "a \"b\"\\.json", "plain"};

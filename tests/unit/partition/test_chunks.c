@@ -247,7 +247,8 @@ static void properties_hold(void **state)
             run_case(i);
 }
 
-/* A row needs 60 rows of X: they fit with few columns of X, but not with many. */
+/* A row needs 60 rows of X. They fit the slot with few columns of X, but not with many,
+   so that the columns are cut. */
 static void columns_are_cut_where_a_row_does_not_fit(void **state)
 {
     test_case c;
@@ -316,7 +317,8 @@ static int64_t cut_by(int threads, hy_cut cut, hy_chunk **chunks, int64_t *count
     return shorter;
 }
 
-/* With many entries, workers cut ranges side by side. Their number changes nothing. */
+/* With many entries, workers cut ranges of rows at the same time. The number of workers
+   does not change the chunks. */
 static void ranges_are_cut_side_by_side(void **state)
 {
     hybrid_csr A = many_entries();
@@ -348,8 +350,8 @@ static void ranges_are_cut_side_by_side(void **state)
     matrix_free(&A);
 }
 
-/* If memory does not limit them, chunks differ by at most the scalar products of one
-   row. */
+/* If memory does not limit chunks, their numbers of scalar products differ by at most
+   those of one row. */
 static void products_are_balanced(void **state)
 {
     test_case c;

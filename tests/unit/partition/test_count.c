@@ -207,8 +207,8 @@ static void cases_are_counted(void **state)
         }
 }
 
-/* The rows are counted in several pieces by several workers. The longest row is in the
-   first piece, the row with most scalar products in a later one. */
+/* Counts are right if the rows are counted in several pieces by several workers. The
+   longest row is in the first piece, the row with most scalar products in a later one. */
 static void many_pieces_are_counted(void **state)
 {
     builder b = build_start(150000, 5000);
@@ -249,8 +249,8 @@ static hybrid_csr with_long_row(int64_t rows, int64_t cols, int64_t at, int64_t 
     return build_finish(&b, 5, kind);
 }
 
-/* A row of B has about 2^8 or 2^16 entries, where the length no longer fits one or two
-   bytes. A needs every row of B. */
+/* Counts are right if a row of B has about 2^8 or 2^16 entries, so that its length no
+   longer fits one or two bytes. A needs every row of B. */
 static void long_rows_are_counted(void **state)
 {
     static const int64_t longest[] = {254, 255, 256, 257, 65534, 65535, 65536, 70000};
@@ -266,8 +266,8 @@ static void long_rows_are_counted(void **state)
     }
 }
 
-/* A row of A is so long that it takes several pieces. Rows before and after it have up
-   to 4 entries. */
+/* Counts are right if a row of A is so long that it takes several pieces. The rows around
+   it have up to 4 entries. */
 static void rows_longer_than_a_piece_are_counted(void **state)
 {
     static const int64_t at[] = {0, 1, 700, 999};

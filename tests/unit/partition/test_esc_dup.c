@@ -144,7 +144,7 @@ static int64_t falling(int64_t i)
     return 100 / (i + 1);
 }
 
-/* In some of the products A has empty rows, and does not touch some rows of B. */
+/* Checks many products; in some A has empty rows, or needs only some rows of B. */
 static void every_block_satisfies_the_inequality(void **state)
 {
     int64_t (*const lengths[])(int64_t) = {even, skewed, falling};

@@ -132,14 +132,14 @@ static void rows_are_cut_as_the_chart_says(void **state)
     (void)state;
     f.parameter[PAPER] = 1;
     assert_near(hy_tiled_utilization(&f, &rates, 16), 0.5);
-    /* U times the mean length of a row */
+    /* expected: U times the mean length of a row */
     assert_int_equal(hy_tiled_rules_for(&f, &rates).segment, 500);
     f                  = features(6400, 1000, 0.5);
     f.parameter[PAPER] = 1;
-    /* no row is cut, because U is 1 */
+    /* expected: no row is cut, because U is 1 */
     assert_int_equal(hy_tiled_rules_for(&f, &rates).segment, INT64_MAX);
     f.row_cv = 1.5;
-    /* the mean length of a row, rounded up, because lengths vary much */
+    /* expected: the mean length of a row, rounded up, because lengths vary much */
     assert_int_equal(hy_tiled_rules_for(&f, &rates).segment, 1001);
     f.parameter[SEGMENT] = 1;
     assert_int_equal(hy_tiled_rules_for(&f, &rates).segment, INT64_MAX);

@@ -63,7 +63,8 @@ static void factors_are_for_the_threads_of_the_rates(void **state)
     assert_true(is_near(hy_factor_seen(&found, &hy_spmm_host_rows, 0), FACTOR));
 }
 
-/* Storing C counts: all of the call is predicted. */
+/* With 40 % of the time spent in storing C, the fitted factors must still predict the
+   time of the whole call. */
 static void storing_counts(void **state)
 {
     const hy_factor_table found = factors_of(&hy_spgemm_host_rows, 0.4);
@@ -82,7 +83,8 @@ static void storing_counts(void **state)
 
 /* ---- the plan that is observed ---- */
 
-/* Returns the model's seconds in a plan on the host. */
+/* Returns the seconds that the model of spmm.host.rows predicts for A*X with 8 columns,
+   from the features that a plan on the host with `variant` has found. */
 static double planned_s(hybrid_engine *engine, const hybrid_csr *A, const char *variant)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;

@@ -116,8 +116,8 @@ static void shapes_are_slices(void **state)
     }
 }
 
-/* Every block shape is demanded by parameters, with and without the form of the
-   paper. */
+/* Each block shape of 1 to 8 rows and columns is demanded by the variant's parameters,
+   without and with the form of the paper. */
 static void forced_shapes_are_slices(void **state)
 {
     (void)state;

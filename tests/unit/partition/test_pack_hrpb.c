@@ -28,7 +28,8 @@ static const hy_hrpb_rules rules[] = {{1000, 1000}, {4, 1}, {3, 2}, {1000, 1}};
 
 enum { RULES = sizeof rules / sizeof *rules, MOST_CHUNKS = 600 };
 
-typedef enum way { RESIDENT, GATHERED, WINDOW, WAYS } way; /* how X reaches the device */
+/* how X reaches the device: whole, gathered with the chunk, or in a ring of rows */
+typedef enum way { RESIDENT, GATHERED, WINDOW, WAYS } way;
 
 static const hy_hrpb_rules *current; /* rules of the variant below */
 
@@ -51,7 +52,7 @@ typedef struct reader {
                             NULL */
     int64_t row;         /* first row of the panel, in A */
     int64_t at[HY_HRPB_ROWS], end[HY_HRPB_ROWS];
-    int64_t value; /* next index in view->val */
+    int64_t value; /* index in view->val of the next value to read */
 } reader;
 
 static void start_panel(reader *r, int64_t row)
@@ -104,7 +105,8 @@ static void read_bricks(reader *r, const hy_hrpb_block *b, int64_t *last)
         used |= 1u << (4 * brick + k);
         take(r, row, b->col[4 * brick + k]);
     }
-    assert_true(used != 0 && (used & (used + 1)) == 0); /* used columns come first */
+    /* the block's used columns come before its unused ones */
+    assert_true(used != 0 && (used & (used + 1)) == 0);
     for (int k = 0; k < HY_HRPB_COLS; k++) {
         const int64_t row = row_at(r, b->col[k]);
         if (used >> k & 1)
@@ -160,8 +162,9 @@ static const hy_hrpb_unit *read_parts(reader *r, const hy_hrpb_unit *u, int64_t 
     return u;
 }
 
-/* Checks that units are the heavy row panels and then the light ones, each in order, and
-   that they contain all blocks. */
+/* Checks that units list first the heavy row panels (with more than a quarter of the
+   blocks of the largest) and then the light ones, each in order, and that the units
+   contain all blocks. */
 static void check_units(reader *r)
 {
     const hy_hrpb_head *head = &r->view->head;

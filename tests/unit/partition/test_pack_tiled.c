@@ -217,7 +217,7 @@ static hybrid_csr skewed(int64_t rows, int64_t cols, test_kind kind)
     return build_finish(&b, 8, kind);
 }
 
-/* Forms of the variant that the fake device computes. */
+/* Forms (parameters) of the tiled variant in which the fake device computes. */
 static const char *const forms[] = {
     NULL,
     "spmm.fake.tiled:R=4",
@@ -326,7 +326,8 @@ static hybrid_csr in_turn(int64_t rows, int64_t cols, test_kind kind)
     return build_finish(&b, 8, kind);
 }
 
-/* The paper's sort is kept if rho rises. */
+/* In the paper's form rows stay sorted only if that raises rho, the mean number of a
+   panel's entries for each row of X that it needs. */
 static void rows_of_the_paper_are_sorted_if_they_share_more(void **state)
 {
     (void)state;
@@ -357,7 +358,7 @@ static void bytes_grow_with_rows(void **state)
     matrix_free(&A);
 }
 
-/* Fails each allocation of a pack in turn. */
+/* Checks that packing a chunk fails without a leak if any of its allocations fails. */
 static void check_failures(void)
 {
     hybrid_csr A         = band(3000, 1411, kinds[0]);

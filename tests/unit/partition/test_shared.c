@@ -372,7 +372,8 @@ static void check_subset(const hybrid_dense *X, const int32_t *listed, hy_form f
                                           : rows * all.ld + i * all.tail_ld + j - near;
             assert_true(value_at(whole, X->type, at) == dense_at(X, listed[i], j));
         }
-    assert_null(source.ops->run); /* workers gather these rows */
+    assert_null(source.ops->run); /* no memory can be copied directly: workers gather
+                                     these rows */
     free(whole);
 }
 

@@ -48,7 +48,8 @@ static void fill_is_what_rows_share(void **state)
             assert_true(fill_of(rows, same) == (double)same / 16);
 }
 
-/* The matrix has only 4 rows, but its row panel counts as 16. */
+/* A row panel of only 4 rows counts as one of 16: four equal rows fill it to a
+   quarter. */
 static void last_panel_counts_as_16_rows(void **state)
 {
     (void)state;
@@ -64,8 +65,9 @@ static void nothing_is_known_of_no_entries(void **state)
     assert_true(estimate(&none) == 0);
 }
 
-/* A matrix of which one half has one entry in each row, and the other half dense row
-   panels. Both halves count equally in the estimate. */
+/* One half of the matrix has one entry in each row, the other half has dense row panels.
+   Both halves count equally in the estimate, as samples are taken from the whole
+   matrix. */
 static void samples_are_spread(void **state)
 {
     builder b = build_start(32768, 32768);

@@ -55,8 +55,8 @@ static void transpose_one(int64_t lines, int64_t length, size_t size, int64_t ga
     free(to_block);
 }
 
-/* The shapes consist of whole squares (the units of the fast code), of remainders, or of
-   both. */
+/* Transposing is right for shapes that consist of whole squares (the units of the fast
+   code), of remainders, or of both. */
 static void every_shape_is_turned(void **state)
 {
     (void)state;

@@ -193,7 +193,8 @@ static void any_rows_know_their_columns(void **state)
     matrix_free(&A);
 }
 
-/* Entries of A in random columns, with empty rows, at the start of blocks, too. */
+/* Makes a matrix with up to three entries in random columns of each row. Some rows are
+   empty, among them the first five of every 64. */
 static hybrid_csr with_gaps(int64_t rows, int64_t cols)
 {
     builder b = build_start(rows, cols);
@@ -206,7 +207,8 @@ static hybrid_csr with_gaps(int64_t rows, int64_t cols)
     return build_finish(&b, 1, (test_kind){HYBRID_F32, HYBRID_I64, 1});
 }
 
-/* Planning of a SpGEMM notes the columns of blocks of rows, in pieces of any length. */
+/* When a SpGEMM is planned, hy_inspect() notes the first and last columns of blocks of
+   A's rows. hy_extents then gives them for any range of rows. */
 static void inspection_knows_their_columns(void **state)
 {
     hybrid_csr of[] = {with_gaps(7000, 900), with_gaps(403, 300), with_gaps(3, 3)};

@@ -2,7 +2,7 @@
    for docs/performance.md.
 
    Each device has its own bus. The rates are those of a machine with one device
-   (support/simulated.h).
+   (support/fake/simulated.h).
 
    Usage: simulate_devices */
 #include <stdio.h>

@@ -94,7 +94,7 @@ static void cores_or_their_memory_bound_the_host(void **state)
     const double all = (double)r.host_bytes / r.total_s;
     for (double part = 0.25; part < 16; part *= 1.25) {
         w.engine->host->measured.mem_Bps = all * part;
-        /* usage_run() checks the report of this run */
+        /* the call checks the use of resources in the run's report */
         usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 0);
     }
     world_close(&w);

@@ -83,7 +83,8 @@ static hybrid_engine *open_engine(const hy_backend_ops *const *places, const cha
     return engine;
 }
 
-/* The timings received, from which the rules are derived again. */
+/* The timings that the test received from calibration, from which it derives the rules
+   again. */
 typedef struct told {
     int steps;
     int64_t count;
@@ -116,7 +117,8 @@ static double by_model(const hybrid_timing *t)
 /* Factors of rows and merge for f32, as calibration found them. */
 static hy_factor_table factors;
 
-/* The regimes of the columns of `set` are 0 and 1. */
+/* Returns the predicted seconds of merge over those of rows, with the fitted factors.
+   Products with one column have regime 0, others regime 1. */
 static double by_factors(const hybrid_timing *t)
 {
     const int regime = t->columns > 1;
@@ -127,7 +129,8 @@ static double by_factors(const hybrid_timing *t)
             t->rows_model_s * hy_factor_seen(&factors, &rows, regime));
 }
 
-/* Returns how far predictions of a regime with this factor are from what was measured. */
+/* Returns how far the predictions for a regime would be from the measured seconds if it
+   had this factor. */
 static double distance(const told *t, int merges, int regime, double factor)
 {
     const double start = hy_start_seen(&factors, merges ? &merge : &rows);
@@ -143,7 +146,7 @@ static double distance(const told *t, int merges, int regime, double factor)
     return sum;
 }
 
-/* Checks that no other factor predicts better. */
+/* Checks that no other factor gives better predictions for the regime. */
 static void check_factor(const told *t, int merges, int regime)
 {
     const double seen  = hy_factor_seen(&factors, merges ? &merge : &rows, regime);
@@ -241,7 +244,7 @@ static void a_device_is_measured_and_the_file_is_used(void **state)
     for (int64_t i = 0; i < t.count; i++)
         assert_true(t.timing[i].rows_s > 0 && t.timing[i].merge_s > 0);
     assert_true(t.timing[0].columns == 1 && t.timing[1].columns == 5);
-    /* mean row of band:30,4 */
+    /* expected: mean number of entries in a row of band:30,4 */
     assert_true(near(t.timing[2].row_mean, (30 * 9 - 20) / 30.0));
     assert_true(near(t.timing[2].rows_model_s, 3e-8 * 250));
     assert_true(near(t.timing[2].merge_model_s, 3e-9 * (8 * 250 + 300)));
@@ -323,7 +326,8 @@ static void bad_arguments_are_refused(void **state)
     assert_int_equal(
         hybrid_engine_calibrate(engine, io_temp("absent/x"), NULL, NULL, NULL),
         HYBRID_IO_FAILED);
-    assert_true(engine->host->measured.date[0] == '\0'); /* unchanged */
+    /* the host's rates are unchanged */
+    assert_true(engine->host->measured.date[0] == '\0');
     unsetenv("XDG_CACHE_HOME");
     unsetenv("HOME");
     assert_int_equal(hybrid_engine_calibrate(engine, NULL, NULL, NULL, NULL),

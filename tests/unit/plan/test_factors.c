@@ -46,7 +46,8 @@ static double model_s(int kind, const hy_features *f)
            (f->allow_tf32 && kind == KINDS - 1 ? 0.7 : 1);
 }
 
-/* Returns the factor of this machine: 1/2 or 2. */
+/* Returns the factor, 1/2 or 2, by which the time of a variant on the simulated machine
+   differs from its model. */
 static double factor_here(hy_op op, int kind, const hy_features *f)
 {
     hy_features plain = *f;
@@ -142,14 +143,15 @@ static hybrid_engine *open_engine(void)
 typedef struct regime_product {
     hy_op op;
     const char *problem;
-    int64_t columns; /* SpMM */
+    int64_t columns; /* columns of X, for SpMM only */
     hybrid_type type;
     unsigned flags;
 } regime_product;
 
 enum { PRODUCTS = HY_REGIMES + 8 };
 
-/* Returns product number i, of another regime than all others of its kind. */
+/* Returns product number i. The products of each kind have different regimes (kinds of
+   products that have a factor of their own, factors.h). */
 static regime_product product_of(int i)
 {
     static const int64_t columns[]     = {1, 8, 32, 128};
@@ -247,7 +249,8 @@ static int differ(const predictions *a, const predictions *b)
     return 0;
 }
 
-/* Sets all rates to the middle of what the file allows. */
+/* Sets all rates of the backend to the middle of the range that a file of rates may
+   have. */
 static void set_middle(hy_backend *backend)
 {
     hy_rates_of_device d = {.speeds = backend->measured};
@@ -418,7 +421,7 @@ static double regret(hybrid_engine *engine)
     return exp(logs / PRODUCTS);
 }
 
-/* Products other than those of regret(). */
+/* Products from which factors are fitted, other than those of regret(). */
 static const char *const dense[]  = {"er:50,2", "band:60,4", "rmat:6,4", NULL};
 static const char *const sparse[] = {
     "er:90,2", "band:70,25", "rmat:7,24", "powerlaw:150,3,50",

@@ -112,10 +112,11 @@ static void slots_are_filled(void **state)
     (void)state;
     matrix_random(ROWS, ROWS, 8, 2, f64, &A);
     for (size_t kb = 800; kb < 1600; kb += 100) {
-        hybrid_engine *engine      = open_small(kb << 10, 1);
-        hybrid_plan *plan          = plan_of(engine, &A, 1);
-        const hy_portion *portion  = plan->portions;
-        const hy_layout layout     = {.depth = 4, .share = 1}; /* without an image */
+        hybrid_engine *engine     = open_small(kb << 10, 1);
+        hybrid_plan *plan         = plan_of(engine, &A, 1);
+        const hy_portion *portion = plan->portions;
+        /* a layout in which no image of B takes device memory */
+        const hy_layout layout     = {.depth = 4, .share = 1};
         const hy_planning planning = {.product  = portion->product,
                                       .portion  = portion,
                                       .A        = &A,

@@ -20,7 +20,7 @@ enum { MOST = 40, ROW = 8 + 12 /* bytes of a row of B with one entry */ };
 
 static hy_context *ctx;
 
-/* Row i of B has one entry. */
+/* Makes a matrix with one entry in each row. */
 static hybrid_csr even_rows(int64_t rows)
 {
     builder b = build_start(rows, rows);
@@ -32,7 +32,7 @@ static hybrid_csr even_rows(int64_t rows)
     return build_finish(&b, 1, f64);
 }
 
-/* Makes a chunk of each row of A. */
+/* Makes a chunk of each row of A. Returns their number. */
 static int64_t rows_of(const hybrid_csr *A, hy_chunk *chunks)
 {
     for (int64_t i = 0; i < A->rows; i++)
@@ -102,8 +102,8 @@ static int search(const hybrid_csr *A, int64_t c, unsigned there, int room)
     return best;
 }
 
-/* Rows of equal size: no other replacement sends less. The room is at least that of each
-   chunk, as on a device. */
+/* If rows of B have equal size, no way to replace rows in the memory sends fewer bytes to
+   the device. The memory holds at least the rows of each chunk. */
 static void nothing_sends_less(void **state)
 {
     hybrid_csr B = even_rows(5);
@@ -139,7 +139,9 @@ static void room_saves_bytes(void **state)
     }
     for (int64_t room = 0; room < 40000; room += 1000) {
         const int64_t sent = least(&A, &B, room);
-        assert_true(sent <= before + 2000 && sent >= once); /* rows differ in size */
+        /* more room costs at most 2000 bytes here; it may cost some, because rows differ
+           in size */
+        assert_true(sent <= before + 2000 && sent >= once);
         before = sent;
     }
     assert_int_equal(before, once);

@@ -79,8 +79,8 @@ static hy_features spmm_of(int64_t rows, int64_t nnz, int64_t x_cols, double cv,
                          .type      = HYBRID_F32};
 }
 
-/* Measured microseconds: rail507, dense variant 65, hash 3300; bcsstk13, dense 128, hash
-   255. */
+/* Measured microseconds of a product: rail507, dense variant 65, hash variant 3300;
+   bcsstk13, dense 128, hash 255. */
 static void long_rows_of_a_small_result_are_dense(void **state)
 {
     const hy_features rail507  = spgemm_of(509, 468878, 3639394, 453002, 2.99, 73.4);
@@ -91,8 +91,8 @@ static void long_rows_of_a_small_result_are_dense(void **state)
     assert_true(prefers("spgemm.cuda.dense", "spgemm.cuda.hash", &bcsstk13));
 }
 
-/* Measured microseconds (hash variant, dense variant) of the matrices below, in their
-   order: 54, 68; 116, 183; 3670, 7490; 322, 1180. */
+/* Measured microseconds of a product (hash variant, dense variant) for the matrices
+   below, in their order: 54, 68; 116, 183; 3670, 7490; 322, 1180. */
 static void short_rows_and_wide_results_are_not(void **state)
 {
     const hy_features not_dense[] = {
@@ -106,8 +106,8 @@ static void short_rows_and_wide_results_are_not(void **state)
         assert_true(prefers("spgemm.cuda.hash", "spgemm.cuda.dense", &not_dense[i]));
 }
 
-/* Measured microseconds: actor_movie, variant merge 33, rows 54, cuSPARSE 51; tf18, rows
-   103, merge 111. */
+/* Measured microseconds of a product: actor_movie, variant merge 33, rows 54, cuSPARSE
+   51; tf18, rows 103, merge 111. */
 static void rows_that_end_apart_are_merged(void **state)
 {
     const hy_features actor_movie = spmm_of(127823, 1470404, 32, 1.02, 294);

@@ -66,7 +66,7 @@ static void pairs_are_refused(void **state)
     }
 }
 
-/* Returns the text of docs/design.md, which the caller frees. */
+/* Returns the text of docs/design.md, to be freed with free(). */
 static char *read_design(void)
 {
     enum { MOST = 1 << 20 };

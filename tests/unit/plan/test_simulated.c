@@ -1,7 +1,7 @@
 /* tests/unit/plan/test_simulated.c - the queue with up to 8 simulated devices.
 
    Every row must be claimed once, bytes must be those of the product, and no time may be
-   below what buses and memory allow (support/simulated.h). */
+   below what buses and memory allow (support/fake/simulated.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

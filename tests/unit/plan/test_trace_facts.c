@@ -67,7 +67,8 @@ static void must_have(const char *text, const char *part)
         fail_msg("the trace lacks %s\n%s", part, text);
 }
 
-/* Two chunks pass through a device. Chunk 1 computes for 30 ms, so the lane d2h waits. */
+/* Adds the events of two chunks that pass through a device. Chunk 1 computes for 30 ms,
+   during which the lane d2h waits. */
 static void add_two_chunks(void)
 {
     add_stage("h2d", 0, 0, 10);
@@ -102,7 +103,8 @@ static void stalls_of_the_bound_are_told(void **state)
     close_traced();
 }
 
-/* A load and a copy of a chunk use the same direction of the bus. */
+/* The lane "load" uses the bus in the direction of h2d: while it lasts, no stall of h2d
+   is told. */
 static void loads_end_stalls_of_the_bus(void **state)
 {
     (void)state;
@@ -123,7 +125,8 @@ static void lanes_and_memory_are_told(void **state)
     (void)state;
     open_traced();
     add_two_chunks();
-    add_stage("reader", -1, -7, -1); /* before the run */
+    add_stage("reader", -1, -7, -1); /* a step that ended before the run began; times in
+                                        milliseconds */
     char *text = facts_of("facts.json", HYBRID_DEVICE);
     must_have(text, "\"begin_us\":7000.000,\"end_us\":67000.000");
     must_have(text, "\"lanes\":[\n{\"tid\":1,\"name\":\"reader\",\"busy_us\":0.000},"

@@ -66,7 +66,8 @@ static void note_rows(void *user, const hybrid_event *e)
                              hy_offset(t->A, e->row_end) - hy_offset(t->A, e->row_begin));
 }
 
-/* X and Y are pageable: workers make packs and fill the ring, then store Y. */
+/* Checks the bytes in a report if X and Y are pageable: the report counts in host memory
+   that workers make packs, fill the ring with X, and store Y. */
 static void what_workers_and_device_move(void **state)
 {
     world w;
@@ -101,8 +102,9 @@ static void pinned_memory_is_not_the_workers(void **state)
     world_close(&w);
 }
 
-/* Rows of column blocks are copied in place if pinned, after a run that copied them
-   through the ring. */
+/* Rows of column blocks are copied in place if X and Y are pinned, also if the run before
+   copied them through the ring. Bytes of X and Y then do not count in `host_bytes`, the
+   traffic of workers. */
 static void nor_are_pinned_rows(void **state)
 {
     world w;
@@ -124,7 +126,8 @@ static void nor_are_pinned_rows(void **state)
     world_close(&w);
 }
 
-/* The host takes chunks of the second column block, which is the narrower one. */
+/* The host takes chunks of the second column block, which is the narrower one: its bytes
+   count with that width. */
 static void panels_are_as_wide_as_they_are(void **state)
 {
     world w;
@@ -194,7 +197,8 @@ static void both_store_their_rows(void **state)
     world_close(&w);
 }
 
-/* B is A and is copied once. Pages of C are used for the first time. */
+/* C = A * A: A is copied once, as both operands. Pages of C are used for the first time,
+   and their bytes count once. */
 static void a_square(void **state)
 {
     hybrid_csr A;
@@ -218,7 +222,8 @@ static void a_square(void **state)
     matrix_free(&A);
 }
 
-/* Workers also store the rows of Y that are empty in A and not computed by the device. */
+/* Workers store all of Y, also rows that are empty in A and that the device does not
+   compute: `host_bytes` counts them. */
 static void empty_rows_are_stored(void **state)
 {
     world w;
@@ -283,7 +288,8 @@ static void no_use_exceeds_what_there_is(void **state)
     matrix_free(&w.A);
 }
 
-/* A run without workers may begin while a worker is still counted as busy. */
+/* A run that used no workers may begin while a worker of the run before is still counted
+   as busy. The cores' utilisation then is 0, not less. */
 static void no_use_is_less_than_none(void **state)
 {
     hybrid_engine *engine        = place_open(ON_HOST, 0);

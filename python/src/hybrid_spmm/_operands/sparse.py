@@ -31,7 +31,7 @@ from .arrays import (
 from .scipy_classes import assemble, is_plain, relative
 
 pack, unpack, HOST = capi.CSR.pack, capi.CSR.unpack_from, capi.SPACE_HOST
-QUICK = 10**6  # entries, products, or elements of a result that take milliseconds
+QUICK = 10**6  # a call with at most so many entries, products or elements takes milliseconds
 
 # A sparse operand as functions of the library take it: the packed struct, its rows and entries,
 # and what has to live while the struct is used.

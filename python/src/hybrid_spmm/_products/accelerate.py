@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from .._native.handle import Handle
 
 FORMATS = ("csr", "csc", "bsr", "coo")
-FEW = 16  # columns; SciPy multiplies a CSC matrix by them while the library transposes it
+# With fewer columns SciPy multiplies a CSC matrix before the library has transposed it.
+FEW = 16
 BUSY = "the engine is in use by matmul_rows() or by the function that calls this"
 
 # The three methods, as SciPy 1.11 calls them and as newer versions do.

@@ -62,7 +62,7 @@ class File:
         self.dtype = np.dtype(DTYPES[found.type])
         self.nnz = int(csr.nnz) if self.is_sparse else self.shape[0] * self.shape[1]
 
-    _end: Action = int  # until the file is open
+    _end: Action = int  # does nothing, until the file is open
     __del__ = stored
 
     def close(self) -> None:

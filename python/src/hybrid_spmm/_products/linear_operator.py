@@ -17,7 +17,7 @@ from .product import F64
 if TYPE_CHECKING:
     from .._engine import Engine
 
-PLANS = 2  # of a matrix: for vectors, and for the width of blocks that was used last
+PLANS = 2  # kept for a matrix: for vectors, and for the width of blocks that was used last
 
 
 class Resident:

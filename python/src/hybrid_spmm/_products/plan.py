@@ -73,7 +73,7 @@ class Plan:
         destroy = partial(lib.hybrid_plan_destroy, self._pointer)
         self._end = self._handle.when_idle(destroy)
 
-    _end: Action = int  # until there is something to do
+    _end: Action = int  # does nothing, until there is a plan to destroy
     __del__ = stored
 
     def _make(self, function: Any, *arguments: Any) -> None:

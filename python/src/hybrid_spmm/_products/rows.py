@@ -135,7 +135,7 @@ class Computation:
     def __init__(self, plan: RowsPlan) -> None:
         self.plan = plan
         self.ready: queue.SimpleQueue[Panel | BaseException | None] = queue.SimpleQueue()
-        self.room: queue.SimpleQueue[None] = queue.SimpleQueue()  # an entry for each free place
+        self.room: queue.SimpleQueue[None] = queue.SimpleQueue()  # an entry for each panel that fits
         self.thread = threading.Thread(target=self.run, name="hybrid_spmm rows", daemon=True)
         self.taker = Taker(self.thread)
         for _ in range(WAITING):
@@ -175,7 +175,7 @@ class Panels(Generator[tuple[int, Any], None, None]):
         taker, room = self._computation.taker, self._computation.room
         self._end = in_turn((partial(taker.leaving.append, True), partial(room.put, None)))
 
-    _end: Action = int  # until there is something to do
+    _end: Action = int  # does nothing, until the computation has begun
     __del__ = stored
 
     def send(self, value: None) -> tuple[int, Any]:

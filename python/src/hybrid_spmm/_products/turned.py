@@ -21,8 +21,8 @@ import numpy as np
 from .._native.handle import Handle
 from .._operands.sparse import Bound, Operand, transposed
 
-MOST = 4  # matrices that are kept
-SHARE = 32  # of which each has at most this part of the memory
+MOST = 4  # maximum number of matrices with a kept transpose
+SHARE = 32  # a matrix may take at most 1/SHARE of the machine's memory
 
 
 @functools.cache
@@ -46,7 +46,7 @@ class Transposes:
 
     def __init__(self) -> None:
         # Finalizers change it at any moment, so no lock is held: every access is one operation.
-        # They run no Python code (_finalizers.py): pop() takes the weak reference for a default.
+        # They run no Python code (finalizers.py): pop() takes the weak reference for a default.
         self._kept: dict[int, Kept] = {}
 
     def turn(self, handle: Handle, operand: Operand, dtype: Any) -> Bound:

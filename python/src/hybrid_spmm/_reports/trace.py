@@ -55,7 +55,7 @@ class Trace:
         self._closed = True
         self._end()
 
-    _end: Action = int  # until there is something to do
+    _end: Action = int  # does nothing, until there is a trace to destroy
     __del__ = stored
 
     def __enter__(self) -> Trace:
