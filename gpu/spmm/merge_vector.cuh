@@ -276,7 +276,7 @@ static __device__ void warp_join(const vector_path<T> &p, hy_merge_join of, T *y
     }
     if (__shfl_sync(0xffffffffu, before, 0) < of.last - of.first)
         return;
-    __syncwarp(); /* orders accesses to memory, which a shuffle does not */
+    __syncwarp(); /* the next run of the kernel counts from 0 again */
     __threadfence();
     const T sum = warp_carried(p.carry, of);
     if (leads) {

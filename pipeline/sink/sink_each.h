@@ -16,7 +16,7 @@ typedef struct hy_each_sink {
     hy_sink sink; /* must be the first member */
     int64_t cols;
     hybrid_type type;
-    hybrid_each_fn fn; /* function of the caller; NULL: `take` receives the rows */
+    hybrid_each_fn fn; /* pointer of the caller, which fn or take receives */
     hy_take_fn take;
     void *user; /* passed to fn or take */
     int64_t first_row; /* row of C that is row 0 of the current product */
