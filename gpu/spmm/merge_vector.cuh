@@ -276,13 +276,12 @@ static __device__ void warp_join(const vector_path<T> &p, hy_merge_join of, T *y
     }
     if (__shfl_sync(0xffffffffu, before, 0) < of.last - of.first)
         return;
-    __syncwarp(); /* the next run of the kernel counts from 0 again */
+    __syncwarp(); /* orders accesses to memory, which a shuffle does not */
     __threadfence();
     const T sum = warp_carried(p.carry, of);
     if (leads) {
-        *y = __ldcg(y) + sum;
-        p.arrived[of.first] =
-            0; /* sets the counter back for the next run of the kernel */
+        *y                  = __ldcg(y) + sum;
+        p.arrived[of.first] = 0; /* the next run of the kernel counts from 0 again */
     }
 }
 

@@ -24,7 +24,7 @@ int64_t hy_choi_resident(const hy_choi_device *d, const hy_choi_kernel *k)
     /* Eq. 11: thread blocks for which the shared memory suffices */
     const int64_t by_shared = limit(d->shared, k->shared, by_warps);
 
-    /* Eq. 9 and 12: thread blocks at a time */
+    /* Eq. 9 and 12: thread blocks that a multiprocessor holds */
     return hy_min(by_warps, hy_min(by_registers, by_shared));
 }
 
