@@ -17,7 +17,7 @@ extern "C" {
 struct hy_context;
 
 typedef struct hy_work {
-    int stage;  /* number that the owner of the log gave the stage */
+    int stage;  /* number of the stage: a hy_step of pipeline/run/stage.h */
     int worker; /* index of the worker; -1: the thread that runs the product */
     int64_t begin_ns, end_ns;
 } hy_work;

@@ -357,7 +357,8 @@ static hybrid_status predict(hybrid_plan *plan, const hybrid_csr *A, const hybri
     return HYBRID_OK;
 }
 
-/* Asks the model of the chosen variant, if explain will show what it finds. */
+/* With HYBRID_EXPLAIN, lets the model of the chosen variant write its numbers as text to
+   plan->model, for the reports on the plan. */
 static hybrid_status ask_model(hybrid_plan *plan, const hybrid_csr *A)
 {
     const hy_product *product = &plan->product;

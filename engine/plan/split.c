@@ -240,7 +240,8 @@ static hybrid_status refuse(const hy_product *product, const char *why)
         "the product cannot be shared with the CPU: %s; leave out split (--split)", why);
 }
 
-/* Opens the site for the share that options ask for, for all runs. */
+/* Opens the host's site in addition to devices, for all runs, with the share of the work
+   that options ask for. */
 static hybrid_status open_share(hy_portion *host, hy_forecast *forecasts)
 {
     host->taking.share = host->product->options.host_share;
@@ -249,7 +250,8 @@ static hybrid_status open_share(hy_portion *host, hy_forecast *forecasts)
     return open_host(host);
 }
 
-/* Opens the site if a gain is predicted for a kind of run. */
+/* Opens the host's site in addition to devices if the host's help is predicted to make a
+   kind of run shorter. */
 static hybrid_status open_predicted(hy_portion *portions, int count,
                                     hy_forecast *forecasts)
 {

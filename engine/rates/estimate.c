@@ -123,8 +123,8 @@ static double gather_s(const hy_features *f)
     return f->gather_nnz > 0 ? rows * (ROW_S + SCATTERED_ROW_S * fmin(shares, 1)) : 0;
 }
 
-/* Adds the kernels of all chunks, and the packs made in this run. Every chunk counts
-   `times` times. */
+/* Adds to *e the kernels of all chunks, and the packs made in this run. Every chunk
+   counts `times` times. */
 static void add_chunks(const hy_portion *portion, const hy_layout *layout, double times,
                        const hy_circumstances *found, hy_estimate *e)
 {

@@ -16,8 +16,9 @@ static double corrected(const hy_factor_table *factors, const hy_observation *se
            seen->model_s * hy_factor_seen(factors, seen->variant, seen->regime);
 }
 
-/* Writes one trial for each product: by entries per row, by the model as built in, and by
-   the model with factors. */
+/* Writes three trials for each product. Their x is the entries per row (by_mean), and
+   merge's predicted time divided by that of rows: without factors (built_in), and with
+   the factors of this machine (here). */
 static void list_trials(const hy_rated *products, int64_t count,
                         const hy_factor_table *factors, hy_trial *by_mean,
                         hy_trial *built_in, hy_trial *here)

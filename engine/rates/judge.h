@@ -16,8 +16,8 @@ typedef struct hy_rated {
 hybrid_status hy_judge(hy_context *ctx, const hy_rated *products, int64_t count,
                        hy_rates_of_device *out);
 
-/* Returns the geometric mean, over all products, of merge's factor over that of rows; 0
-   without products. */
+/* Returns the geometric mean, over all products, of the quotient of two factors of the
+   table: merge's by that of rows; 0 without products. */
 double hy_merge_factor(const hy_rated *products, int64_t count,
                        const hy_factor_table *factors);
 

@@ -18,8 +18,8 @@ enum {
    HY_BLOCK_STRIDE k elements behind it. */
 float *hy_block_line(hy_block_speeds *speeds, int line, char key[HY_BLOCK_KEY]);
 
-/* Returns the address of the constant for blocks of 1 x 1 of the line with this key; NULL
-   if there is none. */
+/* Returns the address of the speeds that the line `key` of a rates file sets: the first,
+   which is for blocks of 1 x 1; NULL if no line has this key. */
 float *hy_block_line_named(hy_block_speeds *speeds, const char *key, int length);
 
 #endif /* HY_RATES_BLOCKS_H */

@@ -20,7 +20,8 @@ hybrid_rule hy_rule_at(const hy_trial *trials, int64_t n, double threshold)
     return (hybrid_rule){(double)right / (double)n, exp(lost / (double)n)};
 }
 
-/* Returns the geometric mean of x and the next larger x, or 2 * x. */
+/* Returns the geometric mean of x and the next larger x of a trial; 2 * x if no trial has
+   a larger one. */
 static double above(const hy_trial *trials, int64_t n, double x)
 {
     double next = INFINITY;

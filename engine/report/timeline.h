@@ -20,8 +20,8 @@ typedef struct hy_timeline_row {
     int first;         /* index of the first row that serves the same resource of the
                           same device or thread: "load1" and "h2d1" are both copies to
                           device 1 */
-    int64_t served_ns; /* used by hy_stalls_find(): end of the latest bar so far in the
-                          rows with this `first`; valid in the first of them */
+    int64_t served_ns; /* used by hy_stalls_find(): end of the latest bar so far in all
+                          rows with this `first`; only the first of these rows has it */
 } hy_timeline_row;
 
 typedef struct hy_timeline {

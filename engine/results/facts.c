@@ -21,7 +21,7 @@ enum {
     HEAD_BYTES = 1 << 16, /* bytes at the beginning of a file that the checksum covers */
     SAMPLES    = 16,      /* number of samples of an array in a file */
     SAMPLE_COUNT = 1024,  /* number of elements in a sample */
-    NAME_BYTES   = 1024   /* maximum bytes of a name */
+    NAME_BYTES   = 1024   /* maximum bytes of a file's path in a line of facts */
 };
 
 void hy_facts_add(hy_facts *facts, const char *format, ...)

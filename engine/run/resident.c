@@ -14,7 +14,8 @@ int64_t hy_resident_bytes(const hy_portion *portion)
         const hy_features *f = &portion->layout.chunks[i].features;
         sum += hy_csr_bytes(f->rows, f->nnz, f->type) - 8;
     }
-    /* the offsets of rows that the reduced A leaves out need not be read either */
+    /* if all rows of the reduced A have a place in the cache, the offsets of the empty
+       rows of the caller's A are not read again, either */
     if (cache->count == cache->ranges && portion->profile.begin == 0)
         sum += 8 * (portion->product->rows - portion->profile.rows);
     return sum;

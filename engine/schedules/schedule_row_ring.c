@@ -77,8 +77,8 @@ static int holds(const hy_layout *layout, int64_t rows, int64_t following)
     return 1;
 }
 
-/* Makes a layout by entry `which` of `tries`; each entry gives the ring another part of
-   the budget. The layout has 0 slots if rows do not fit. */
+/* Makes a layout by tries[which], which says how much of the budget the ring takes. The
+   layout has 0 slots if rows do not fit. */
 static hybrid_status try(const hy_planning *p, int slots, int share, int which,
                          hy_layout *out)
 {

@@ -11,7 +11,8 @@ typedef struct span {
     int length;
 } span;
 
-/* Returns the text from `begin` to the first character of `ends`, or to the end. */
+/* Returns the text from `begin` to before the first character that is one of `ends`, or
+   to the end of the string. */
 static span until(const char *begin, const char *ends)
 {
     return (span){begin, (int)strcspn(begin, ends)};

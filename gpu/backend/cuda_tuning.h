@@ -246,8 +246,10 @@ enum {
 #define HY_BCSR_RATE           0.8
 #define HY_BLOCKS_STEP_S       1e-6   /* seconds in which a lane takes one block of a long
                                          block row */
-#define HY_BLOCKS_PACK_ENTRY_S 1e-9   /* seconds in which a core packs an entry */
-#define HY_BLOCKS_PACK_BLOCK_S 1.5e-8 /* seconds in which a core packs a block */
+#define HY_BLOCKS_PACK_ENTRY_S 1e-9   /* seconds in which a core packs an entry into a
+                                         block */
+#define HY_BLOCKS_PACK_BLOCK_S 1.5e-8 /* seconds in which a core packs a block, besides
+                                         its entries */
 #define HY_BELLPACK_PACK       1.5    /* bellpack: factor of HY_BLOCKS_PACK_*, because it
                                          packs block rows out of order */
 

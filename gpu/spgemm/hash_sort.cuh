@@ -178,7 +178,7 @@ template <typename T, typename K>
 __global__ void __launch_bounds__(HY_CUDA_THREADS, SORT_RESIDENT)
     hash_sort_rows(hy_hash<T> h)
 {
-    constexpr int ITEMS = 8; /* maximum scalar products of a thread */
+    constexpr int ITEMS = 8; /* maximum scalar products that a thread sorts, in any bin */
     __shared__ K keys[HY_CUDA_THREADS * (ITEMS + 1)];
     __shared__ T vals[HY_CUDA_THREADS * ITEMS];
     int bin = 0;

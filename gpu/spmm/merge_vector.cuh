@@ -280,9 +280,8 @@ static __device__ void warp_join(const vector_path<T> &p, hy_merge_join of, T *y
     __threadfence();
     const T sum = warp_carried(p.carry, of);
     if (leads) {
-        *y = __ldcg(y) + sum;
-        p.arrived[of.first] =
-            0; /* sets the counter back for the next run of the kernel */
+        *y                  = __ldcg(y) + sum;
+        p.arrived[of.first] = 0; /* the next run of the kernel counts from 0 again */
     }
 }
 

@@ -247,7 +247,7 @@ inline double hy_spmm_nonzero_s(const hy_features *f, const hy_rates *r)
     return (4 + size + size * double(f->out_cols)) / (HY_SPMM_REUSE * r->mem_Bps);
 }
 
-/* Returns the predicted seconds to multiply all entries by one column of X. */
+/* Returns the predicted seconds to multiply A by a single column of X. */
 inline double hy_vector_s(const hy_features *f, const hy_rates *r)
 {
     const double alone = 1.0 / 16, fill = f->tile_fill > alone ? f->tile_fill : alone;

@@ -76,8 +76,9 @@ static int64_t begin_piece(shares *s, int part)
     }
 }
 
-/* Each worker begins with its share of the rows. The share is the same in each run, so
-   that the worker's caches may still hold its part of A and Y. */
+/* Computes end - begin pieces of the product. Each worker begins with its share of the
+   rows, which is the same in each run, so that the worker's caches may still hold its
+   part of A and Y. */
 static hybrid_status make_pieces(void *arg, int part, int64_t begin, int64_t end)
 {
     shares *s = arg;

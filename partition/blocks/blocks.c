@@ -22,7 +22,7 @@ enum {
     SHARE     = 100,    /* one block row in SHARE is sampled */
     MIN_COUNT = 256,    /* minimum block rows sampled of each height, unless there are
                            fewer */
-    MAX_COUNT = 2048,   /* maximum block rows sampled of each height */
+    MAX_COUNT = 2048,   /* maximum block rows sampled for each height */
     COLUMNS   = 1 << 13 /* maximum columns with entries that are read of a block row; the
                            leftmost ones are read */
 };

@@ -16,7 +16,7 @@ static int64_t limit(int64_t available, int64_t used, int64_t none)
 
 int64_t hy_choi_resident(const hy_choi_device *d, const hy_choi_kernel *k)
 {
-    /* Eq. 8: warps of a thread block */
+    /* Eq. 8: number of warps of a thread block */
     const int64_t warps    = (k->threads + d->warp - 1) / d->warp;
     const int64_t by_warps = hy_min(d->blocks, limit(d->warps, warps, d->blocks));
     /* Eq. 10: thread blocks for which the registers suffice */
@@ -24,7 +24,7 @@ int64_t hy_choi_resident(const hy_choi_device *d, const hy_choi_kernel *k)
     /* Eq. 11: thread blocks for which the shared memory suffices */
     const int64_t by_shared = limit(d->shared, k->shared, by_warps);
 
-    /* Eq. 9 and 12: thread blocks at a time */
+    /* Eq. 9 and 12: thread blocks that a multiprocessor holds */
     return hy_min(by_warps, hy_min(by_registers, by_shared));
 }
 
@@ -48,15 +48,15 @@ hy_choi_times hy_choi_fit(const hy_choi_phi *p)
 {
     const double steps = (double)p->steps, others = fmax(1, (double)(p->resident - 1));
     const line next = line_through(p->beyond_one_step - p->full_one_step,
-                                   /* Eq. 16: a step of a later iteration */
+                                   /* Eq. 16: seconds of a step of a later iteration */
                                    p->beyond - p->full, steps);
     const line more = line_through((p->full_one_step - p->one_step) / others,
-                                   /* Eq. 17: a step of a further thread block */
+                                   /* Eq. 17: a step in a further thread block */
                                    (p->full - p->one) / others, steps);
 
     return (hy_choi_times){
         .start = p->one_step,
-        /* Eq. 15: a step of the first iteration */
+        /* Eq. 15: seconds of a step of the first iteration */
         .first      = fmax(0, (p->one - p->one_step) / steps),
         .next       = next.step,
         .next_start = next.start,
@@ -97,20 +97,20 @@ double hy_choi_seconds(const hy_choi_times *times, const hy_choi_work *work,
     if (work->blocks <= 0 || resident <= 0 || sms <= 0)
         return times->start;
     const double N = work->steps;
-    /* Eq. 1: iterations */
+    /* Eq. 1: number of iterations */
     const int64_t I    = hy_choi_iterations(work->blocks, resident, sms);
     const int64_t last = last_blocks(work->blocks, resident, sms);
-    /* Eq. 13: first iteration */
+    /* Eq. 13: seconds of the first iteration with one thread block */
     const double sigma_1 = times->start + times->first * N;
-    /* Eq. 14: later iteration */
+    /* Eq. 14: seconds of a later iteration with one thread block */
     const double sigma = times->next_start + times->next * N;
-    /* Eq. 17: further thread block */
+    /* Eq. 17: seconds that each further thread block adds */
     const double alpha = times->more_start + times->more * N;
     const double chain = times->start + times->first * work->longest;
 
     if (I == 1)
         return fmax(chain, hy_choi_iteration_s(sigma_1, alpha, last));
-    /* Eq. 5, 18: first iteration */
+    /* Eq. 5, 18: seconds of the first iteration */
     return fmax(chain, hy_choi_iteration_s(sigma_1, alpha, resident) +
                            (double)(I - 2) * hy_choi_iteration_s(
                                                  /* Eq. 6, 19: iterations between */

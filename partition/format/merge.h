@@ -95,8 +95,8 @@ hybrid_status hy_pack_merge(hy_job *job, hy_merge_shape shape);
    no row is longer than shape.longest. */
 hybrid_status hy_arrange_merge_room(hy_job *job, hy_merge_shape shape);
 
-/* Returns the cuts as the kernels read them. Call after hy_pack_merge() or
-   hy_arrange_merge_room(). */
+/* Returns the cuts of the merge path in the job's pack, in the form that kernels read.
+   Call after hy_pack_merge() or hy_arrange_merge_room(). */
 hy_merge_view hy_packed_merge(const hy_job *job, hy_merge_shape shape);
 
 #ifdef __cplusplus

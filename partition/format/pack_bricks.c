@@ -45,8 +45,8 @@ static int32_t x_row(const hy_brick_panel *p, int64_t col)
     return p->touched->rows ? hy_renumbered(p->touched, (int32_t)col) : (int32_t)col;
 }
 
-/* Fills the last block: the columns of the block from number `columns` on repeat the one
-   before. */
+/* Fills the unused columns of the last block, from number `columns` on, with its last
+   used column. */
 static void fill_up(hy_hrpb_block *b, int columns)
 {
     for (int k = columns; k < HY_HRPB_COLS; k++)

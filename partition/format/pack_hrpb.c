@@ -16,7 +16,7 @@
 #include "partition/format/bricks.h"
 #include "partition/format/gather.h"
 
-enum { PACK_ENTRIES = 1 << 15 }; /* target for the entries of one worker at a time */
+enum { PACK_ENTRIES = 1 << 15 }; /* target for the entries that a worker packs at once */
 
 /* ---- layout ------------------------------------------------------------------ */
 

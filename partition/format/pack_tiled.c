@@ -24,7 +24,7 @@
 #include "partition/format/gather.h"
 #include "partition/tiled/portions.h"
 
-enum { PACK_ENTRIES = 1 << 15 }; /* target for the entries of one worker at a time */
+enum { PACK_ENTRIES = 1 << 15 }; /* target for the entries that a worker packs at once */
 
 typedef struct packing {
     const hy_job *job;

@@ -10,8 +10,8 @@
 #include "partition/pattern/gathered.h"
 
 enum {
-    GALLOP = 32 /* the length tried first is that of the chunk before; the second differs
-                   by 1/GALLOP */
+    GALLOP = 32 /* the number of rows that is tried first for a chunk is that of the chunk
+                   before it; the second try differs by 1/GALLOP */
 };
 
 /* State while a product is cut into chunks. */

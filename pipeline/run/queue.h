@@ -72,8 +72,8 @@ hy_chunk hy_queue_rest(const hy_queue *queue, const hy_site *c, int64_t i);
    its predicted and its measured speed. */
 double hy_queue_seconds(const hy_site *c, int64_t work);
 
-/* Returns 1 if another site can take some of the owner's remaining rows and should.
-   `rest` is the chunk that the owner would claim next. */
+/* Returns 1 if another site can take some of the owner's remaining rows and the owner
+   should leave them to it. `rest` is the chunk that the owner would claim next. */
 int hy_queue_leaves(const hy_queue *queue, const hy_site *owner, const hy_chunk *rest);
 
 /* Takes rows of another site for `taker`. Returns 0 if there are none that the taker is

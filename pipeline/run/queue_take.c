@@ -134,7 +134,8 @@ static int may_take(const hy_site *taker, const hy_site *owner)
            (hy_site_in_place(taker) || owner->list.image.axis != HY_AXIS_COLS);
 }
 
-/* Returns 1 if another site can take some of the remaining rows and should. */
+/* Returns 1 if another site can take some of the remaining rows and the owner should
+   leave them to it. */
 int hy_queue_leaves(const hy_queue *queue, const hy_site *owner, const hy_chunk *rest)
 {
     for (int k = 0; k < queue->count; k++) {

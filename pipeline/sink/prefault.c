@@ -13,7 +13,8 @@ enum {
    and the pieces of the values of the same entries. */
 static void pin_step(const hy_prefault *a, size_t k)
 {
-    const size_t per = a->size / 4; /* pieces of values per piece of columns */
+    const size_t per = a->size / 4; /* as many pieces of values have the entries of one
+                                       piece of columns */
 
     hy_results_pin(a->ctx, a->col, k);
     for (size_t i = 0; i < per; i++)

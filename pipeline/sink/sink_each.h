@@ -18,7 +18,7 @@ typedef struct hy_each_sink {
     hybrid_type type;
     hybrid_each_fn fn; /* function of the caller; NULL: `take` receives the rows */
     hy_take_fn take;
-    void *user; /* passed to fn or take */
+    void *user; /* pointer of the caller, which fn or take receives */
     int64_t first_row; /* row of C that is row 0 of the current product */
     int64_t end_row;   /* row of C after the last one of the current product */
     int64_t next_row;  /* first row of C whose part is not reserved yet */

@@ -55,7 +55,7 @@ typedef struct hy_slot {
     const hy_stage *stage; /* next stage of the chunk */
     hy_mark *unseen;       /* last mark of the chunk that the host has not waited for;
                               NULL if none */
-    hy_where unseen_on;    /* lane of `unseen` */
+    hy_where unseen_on;    /* lane in which the mark `unseen` was set */
     int64_t seen_ns;       /* time when the host last saw that a mark was reached, from
                               hy_now_ns() */
     hy_mark *columns;      /* SpGEMM: mark that is reached when the delta-coded columns
