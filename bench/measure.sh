@@ -68,7 +68,7 @@ if [[ -n $gpu ]]; then
         sort -n | cut -d ' ' -f 2-) # longest last, in case time runs out
     for op in spmv spmm spgemm; do
         times=$core_reps
-        [[ $op != spmv ]] || times=$((5 * core_reps)) # because a call takes some microseconds
+        [[ $op != spmv ]] || times=$((5 * core_reps)) # because a call takes microseconds only
         for type in f32 f64; do
             run "$bench" $op "${problems[@]}" "${files[@]}" --backend cuda --peer cusparse \
                 --mode core --type $type --cols 32,128 --reps "$times" \

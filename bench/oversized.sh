@@ -25,7 +25,7 @@ while read -r problem budgets; do
         run=("$bench" spgemm "$problem" --backend cuda --mode end --no-verify --commit "$commit"
             ${budget:+--device-memory "$budget"} --json "$out/oversized.jsonl" "$@")
         "${run[@]}" --reps 3 || failed=1
-        "${run[@]}" --reps 1 --warmup 0 --explain || failed=1 # for the bytes of B alone
+        "${run[@]}" --reps 1 --warmup 0 --explain || failed=1 # only for the bytes of B that it reports
     done
 done < <(tr ';' '\n' <<<"$runs")
 "${PYTHON:-python3}" "$here/lib/oversized.py" "$out/oversized.jsonl" >"$out/oversized.md" || failed=1

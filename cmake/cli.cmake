@@ -24,8 +24,8 @@ install(TARGETS hybrid_spmm_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 file(GLOB pages CONFIGURE_DEPENDS cli/pages/*.c)
 hybrid_add_cli(hybrid_spmm_pages hybrid_spmm_pages ${pages})
-set(share ${PROJECT_BINARY_DIR}/share) # has the layout of the installed folder
-string(TIMESTAMP today %Y-%m-%d UTC)   # SOURCE_DATE_EPOCH if that is set
+set(share ${PROJECT_BINARY_DIR}/share) # a folder with the layout of the installed share/
+string(TIMESTAMP today %Y-%m-%d UTC)   # the date of SOURCE_DATE_EPOCH if that is set
 add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/pages.stamp
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${share}
   COMMAND ${CMAKE_COMMAND} -E make_directory ${share}/man/man1 ${share}/bash-completion/completions

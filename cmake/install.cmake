@@ -25,7 +25,7 @@ if(HYBRID_WITH_ZSTD)
 endif()
 list(JOIN HDF5_LDFLAGS " " HYBRID_PC_HDF5) # empty without HDF5
 list(JOIN LIBDEFLATE_LDFLAGS " " HYBRID_PC_LIBDEFLATE)
-file(RELATIVE_PATH HYBRID_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /) # relative, so movable
+file(RELATIVE_PATH HYBRID_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /) # so that the folder can be moved
 configure_file(cmake/hybrid_spmm.pc.in hybrid_spmm.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/hybrid_spmm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -45,7 +45,7 @@ def summary(lines):
     """Returns the fastest kernel of a case in the paper's form, and what the rules pick."""
     good = [x for x in lines if not x["failed"]]
     paper = [x for x in good if x["pick"] not in DEFAULTS]
-    if all(x["pick"] for x in paper):  # nothing was searched
+    if all(x["pick"] for x in paper):  # skipped, because the lines have no exhaustive search
         return None
     picks = {x["pick"]: x for x in good if x["pick"]}
     best = min(paper, key=lambda x: x["kernel_s"])

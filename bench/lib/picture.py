@@ -10,7 +10,7 @@ import speed
 from svg import line, sheet, text
 
 WIDTH, HEADER, STEP, FOOTER = 920, 66, 44, 34
-LEFT, RIGHT = 330, 850 # ends of the axis
+LEFT, RIGHT = 330, 850 # x of the ends of the axis, in pixels
 LEAST, MOST = 1 / 64, 32
 DOT = 4
 

@@ -29,7 +29,7 @@ from hybrid_spmm._native.library import lib
 
 ROWS, COLUMNS = 64, 8
 CALLS = 1000
-MOST_S = 1.0  # seconds for one median
+MOST_S = 1.0  # maximum seconds of measuring for one median
 GOAL_S = {"numpy": 15e-6, "cupy": 25e-6, "torch": 25e-6}
 
 

@@ -12,8 +12,8 @@ import scipy.sparse.linalg
 
 import hybrid_spmm as hs
 
-LATER = 3         # calls after the first
-VALUES = 4        # eigenvalues or singular values
+LATER = 3         # number of timed calls after the first
+VALUES = 4        # number of eigenvalues or singular values to find
 TOLERANCE = 1e-3  # relative tolerance that the solvers are asked for
 
 

@@ -15,7 +15,7 @@ from svg import sheet, text
 HERE = os.path.dirname(os.path.abspath(__file__))
 OURS = ["esc_dup", "esc", "hash"]
 LARGE = 100_000  # rows from which a matrix of the paper is large
-TRACE = "paper-hyspmm-trace"  # mode of an event of the trace
+TRACE = "paper-hyspmm-trace"  # "mode" of a line that holds an event of the trace
 METRICS = {"lts__t_sectors_lookup_hit.sum": "hit", "lts__t_sectors_lookup_miss.sum": "miss"}
 
 

@@ -19,7 +19,7 @@ FEW = 10      # matrices in each half of Fig. 5
 TIME = "gpu__time_duration.sum"
 OCCUPANCY = "sm__warps_active.avg.pct_of_peak_sustained_active"
 THREADS = "smsp__thread_inst_executed_per_inst_executed.ratio"
-ENTRIES = 1 << 22  # of the dense matrices
+ENTRIES = 1 << 22  # entries of each dense matrix
 OURS = {"rows": ("wide_kernel", "narrow_kernel"), "merge": ("merge_kernel",)}
 
 

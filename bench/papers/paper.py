@@ -103,7 +103,7 @@ def metrics(path):
         values = launches.setdefault((row["ID"], row["Kernel Name"]), {})
         try:
             values[row["Metric Name"]] = float(row["Metric Value"].replace(",", ""))
-        except ValueError:  # "n/a", or the row of units
+        except ValueError:  # the cell is "n/a" or a unit
             continue
     for (_, kernel), values in launches.items():
         if values:

@@ -18,13 +18,15 @@ typedef struct hy_npy_header {
 /* Returns 1 if the input begins like a .npy file. */
 int hy_npy_is(const hy_input *input);
 
-/* Reads and checks the header. If the window holds the whole file, also checks the number
-   of bytes behind the header. Fails with BAD_FILE and a sentence. */
+/* Reads and checks the header. If the window (the part of the file in memory) is the
+   whole file, also checks the number of bytes behind the header. Fails with BAD_FILE and
+   a sentence. */
 hybrid_status hy_npy_read_header(hy_context *ctx, const hy_input *input,
                                  hy_npy_header *out);
 
-/* Checks `found`, the number of data bytes up to the end of the window. BAD_FILE if there
-   are too many, or if the file ends with this window and there are too few. */
+/* Checks `found`, the number of data bytes up to the end of the window. Fails with
+   BAD_FILE if there are more than header->bytes, or if the file ends with this window and
+   there are fewer. */
 hybrid_status hy_npy_check_bytes(hy_context *ctx, const hy_input *input,
                                  const hy_npy_header *header, int64_t found);
 

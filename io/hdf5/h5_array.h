@@ -83,8 +83,8 @@ typedef struct hy_h5_reader {
     char *path;        /* path of the file, allocated with hy_array() */
 } hy_h5_reader;
 
-/* Converts numbers [first, first + count) of the array, which lie at `in`, to `to`.
-   BAD_FILE names a number that does not fit. */
+/* Converts numbers [first, first + count) of the array, which lie at `in`, to `to`. If
+   one does not fit, returns BAD_FILE with a message that names it. */
 hybrid_status hy_h5_deliver(const hy_h5_reader *reader, const char *in, int64_t first,
                             int64_t count, char *to);
 /* Writes `count` copies of array->fill to `to`, in the type of the file. */

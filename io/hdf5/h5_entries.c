@@ -9,8 +9,8 @@
 
 enum {
     BATCH  = 1 << 16 /* maximum entries of a batch */,
-    WINDOW = 1 << 12 /* lines with pointers that are
-     read together */
+    WINDOW = 1 << 12 /* number of lines (rows or columns) of which pointers are read at
+                        once */
 };
 
 typedef struct entries {

@@ -12,7 +12,8 @@
 typedef struct hy_line_entries hy_line_entries;
 
 struct hy_line_entries {
-    hy_mtx_syntax syntax; /* first, for the function that reads blocks */
+    hy_mtx_syntax syntax; /* must be the first field: the function that reads a block of
+                             lines gets the struct's address as that of its syntax */
     hy_mtx_header header;
     hy_input input; /* text of the file, moved here by hy_input_take() */
     hy_lines lines; /* body, announced, least_bytes and read are set by the caller */

@@ -96,8 +96,8 @@ typedef void (*hy_put_fn)(void *arg, const void *items, int64_t count, int64_t f
 
 typedef struct hy_lines hy_lines;
 
-/* Called when all items of a window (a part of the file) have been put. first[b] is the
-   number of items before block b. */
+/* Called when all items of a window (a part of the file) have been put. lines->first[b]
+   is then the number of items before block b. */
 typedef void (*hy_joined_fn)(void *arg, const hy_lines *lines);
 
 /* Value of hy_lines.announced if the file does not tell the number of its items. */

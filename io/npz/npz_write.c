@@ -190,8 +190,8 @@ static char *put_central(char *to, const member *m, part p)
     to = hy_zip_put(to, 4, HY_ZIP_CENTRAL_MARK);
     to = hy_zip_put(to, 2, VERSION);
     to = put_fields(to, m, p, CENTRAL_EXTRA);
-    to = hy_zip_put(to, 2, 0); /* comment */
-    to = hy_zip_put(to, 2, 0); /* disk */
+    to = hy_zip_put(to, 2, 0); /* length of a comment */
+    to = hy_zip_put(to, 2, 0); /* number of the disk on which the member begins */
     to = hy_zip_put(to, 2, 0); /* attributes */
     to = hy_zip_put(to, 4, 0);
     to = hy_zip_put(to, 4, UINT32_MAX); /* the place is in the extra field */
@@ -207,7 +207,8 @@ static char *put_end(char *to, int64_t at, int64_t bytes)
     to = hy_zip_put(to, 8, HY_ZIP_END64 - 12);
     to = hy_zip_put(to, 2, VERSION);
     to = hy_zip_put(to, 2, VERSION);
-    to = hy_zip_put(to, 8, 0); /* numbers of disks */
+    to = hy_zip_put(to, 8, 0); /* numbers of this disk and of the disk with the directory,
+                                  4 bytes each */
     to = hy_zip_put(to, 8, PARTS);
     to = hy_zip_put(to, 8, PARTS);
     to = hy_zip_put(to, 8, (uint64_t)bytes);
@@ -217,7 +218,8 @@ static char *put_end(char *to, int64_t at, int64_t bytes)
     to = hy_zip_put(to, 8, (uint64_t)(at + bytes));
     to = hy_zip_put(to, 4, 1); /* number of disks */
     to = hy_zip_put(to, 4, HY_ZIP_END_MARK);
-    to = hy_zip_put(to, 4, 0); /* numbers of disks */
+    to = hy_zip_put(to, 4, 0); /* numbers of this disk and of the disk with the directory,
+                                  2 bytes each */
     to = hy_zip_put(to, 2, PARTS);
     to = hy_zip_put(to, 2, PARTS);
     to = hy_zip_put(to, 8, UINT64_MAX); /* bytes and place are in the record above */

@@ -19,11 +19,11 @@ int64_t hy_records_piece = 1 << 16;
 
 enum {
     BUCKET_BITS    = 10, /* maximum number of key bits that select a bucket */
-    BUCKET_RECORDS = 8,  /* log2 of the target for the minimum of records in a bucket */
-    DIGIT_BITS     = 11, /* maximum bits of a digit of the radix sort */
-    MOST_DIGITS    = 7,  /* odd, and MOST_DIGITS * DIGIT_BITS >= 64 */
-    FEW            = 32  /* log2 of the number of records that a bucket should have at
+    BUCKET_RECORDS = 8,  /* log2 of the number of records that a bucket should have at
                             least */
+    DIGIT_BITS  = 11,    /* maximum bits of a digit of the radix sort */
+    MOST_DIGITS = 7,     /* odd, and MOST_DIGITS * DIGIT_BITS >= 64 */
+    FEW         = 32     /* maximum number of records that are sorted by insertion */
 };
 _Static_assert(MOST_DIGITS *DIGIT_BITS >= 64, "digits cover a key");
 
@@ -37,7 +37,7 @@ typedef struct survey {
 typedef struct sorter {
     hy_record *records, *spare;
     int64_t count, pieces;
-    survey *surveys; /* array with an element for each piece */
+    survey *surveys; /* array: for each piece of the input, the range of its keys */
     int low, width;  /* in bits [low, low + width) of a key lie the column bits that are
                         not 0 in all keys */
     uint64_t least;  /* number that is subtracted to make ranks begin at 0 */

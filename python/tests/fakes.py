@@ -30,7 +30,7 @@ class Array:
     """A NumPy array with the attributes of CuPy's arrays."""
 
     __module__ = "cupy"
-    asked = 0  # how often an address was read
+    asked = 0  # number of times that an address was read
 
     def __init__(self, array, dtype=None, place=None):
         """Wrap an array, or take a shape and a type, and memory as CuPy's class does."""

@@ -51,7 +51,7 @@ def test_an_interrupt_ends_a_call_and_leaves_the_engine_usable(engine, wide, use
         product(wide, wide)
     took = time.monotonic() - began[0]
     timer.join()
-    assert 0 < took < 20  # a second on an idle machine
+    assert 0 < took < 20  # seconds; about one on an idle machine
     assert engine.matmul(small, small).nnz == 5
 
 
@@ -93,7 +93,7 @@ class Interrupts:
 @pytest.mark.parametrize("kind", ["sparse", "dense", "plan"])
 def test_interrupts_arrive_between_small_calls(engine, rng, interruptible, monkeypatch, kind):
     """Each interrupt ends a loop of short calls, and none of them costs a result its pages."""
-    gc.collect()  # engines of other tests
+    gc.collect()  # frees the engines of other tests
     dropped = []
     monkeypatch.setattr(sys, "unraisablehook", lambda dropping: dropped.append(repr(dropping)))
     A, X = integers(rng, (100, 100)), np.ones((100, 100))
@@ -237,7 +237,7 @@ def test_traces_begin_and_end_in_any_order(rng, tmp_path):
     engine = hs.Engine(backend="host", threads=1)
     first = engine.trace(tmp_path / "first.json")
     engine.matmul(A, A)
-    second = engine.trace(tmp_path / "second.json")  # closes the first
+    second = engine.trace(tmp_path / "second.json")  # opening the second trace closes the first
     engine.matmul(A, A)
     panels = engine.matmul_rows(A, A)
     next(panels)
@@ -251,7 +251,7 @@ def test_traces_begin_and_end_in_any_order(rng, tmp_path):
         assert json.loads((tmp_path / f"{name}.json").read_text())["traceEvents"]
     engine = hs.Engine(backend="host", threads=1)
     engine.trace(tmp_path / "third.json")
-    del engine  # with a trace that was not closed
+    del engine  # the engine ends with a trace that was not closed
     gc.collect()
     assert not (tmp_path / "third.json").exists()
 

@@ -297,9 +297,9 @@ def test_calls_notice_what_changed_since_the_last_one(engine, rng):
         assert (engine.matmul(A, A).toarray() == oracle(A.toarray(), A.toarray())).all()
 
     agree()
-    A.data = A.data * 2  # another array
+    A.data = A.data * 2  # the values are in another array than before
     agree()
-    A.data = np.repeat(A.data, 2)[::2]  # with gaps
+    A.data = np.repeat(A.data, 2)[::2]  # the values have gaps between them
     agree()
     A.data = A.data.copy()
     agree()
@@ -312,7 +312,7 @@ def test_calls_notice_what_changed_since_the_last_one(engine, rng):
     longer = np.arange(1.0, A.nnz + 1)
     A.data = longer
     agree()
-    longer.resize(A.nnz + 100_000, refcheck=False)  # the same array, at another address
+    longer.resize(A.nnz + 100_000, refcheck=False)  # the same array object, at another address
     agree()
     longer.resize(A.nnz - 1, refcheck=False)
     with pytest.raises(hs.MatrixError):

@@ -41,7 +41,7 @@ def test_other_calls_are_refused_until_the_end(engine, rng):
     A = integers(rng, (50, 50))
     plan = engine.plan(A, A)
     panels = engine.matmul_rows(A, A, chunk_rows=3)
-    engine.matmul(A, A)  # it has not begun
+    engine.matmul(A, A)  # allowed, because the generator has not begun
     next(panels)
     for call in (
         lambda: engine.matmul(A, A),

@@ -150,7 +150,7 @@ def test_the_transpose_follows_changes_in_place(rng, layout):
     agree(both_ways(A, X), A, X)
     A.values().mul_(3)
     agree(both_ways(A, X), A, X)
-    A.values().numpy()[1] = 50  # behind PyTorch's back
+    A.values().numpy()[1] = 50  # changes a value without PyTorch noticing it
     agree(both_ways(A, X), A, X)
     indptr = A.crow_indices() if layout == "csr" else A.ccol_indices()
     indices = A.col_indices() if layout == "csr" else A.row_indices()

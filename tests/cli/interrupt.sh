@@ -8,11 +8,11 @@
 begin() {
     local name=$1 output=$2 threads=$3
     shift 3
-    : >err # without the previous program's messages
+    : >err # empties the file of the previous program's messages
     env --default-signal=$name "$HYBRID_SPMM" multiply "$@" --backend host --type f32 \
         --threads "$threads" --progress always -o "$output" --trace t.json --report r.json >out 2>err &
     program=$!
-    until grep -q 'row .* of ' err; do # until it computes
+    until grep -q 'row .* of ' err; do # waits until the program computes
         kill -0 $program 2>/dev/null || fail "it ended before it was interrupted"
         sleep 0.05
     done
@@ -43,7 +43,7 @@ done
 begin INT C.mtx 1 gen:rmat:18,8
 ends INT
 
-# rows of Y
+# a signal while rows of Y are computed
 begin INT Y.npy 1 gen:er:200000,64 --dense-cols 256
 ends INT
 

@@ -31,7 +31,7 @@ cmp -s Y.npy Z.npy || fail "the second result differs"
 # the memory budget holds one result at a time, but not the results of all calls
 calls 4 gen:er:20000,8 --host-memory 44MiB
 
-# operands that stay in their files
+# calls are repeated with operands that stay in their files, too
 printf '\000\000\000\000\000\000\360\077\000\000\000\000\000\000\000\100\000\000\000\000\000\000\010\100' >x.bin
 echo '{"format": "hybrid-dense", "version": 1, "rows": 3, "cols": 1, "type": "f64",
        "order": "row", "values": {"file": "x.bin"}}' >X.json

@@ -64,7 +64,7 @@ for options in "--transpose-a" "--transpose-b" "--transpose-a --transpose-b"; do
     same C.mtx A.mtx I.json $options -- A.mtx I.mtx $options
 done
 
-# plan, summary and report name the product
+# plan, summary and report name the product with its transposes
 expect 0 explain R.mtx --transpose-a -q
 expect 0 multiply R.mtx --transpose-a --report report.json
 grep -q "^C = A' A " err || fail "the summary does not say A' A"

@@ -38,8 +38,8 @@ lines one-a a 1.0
 lines one-better b 1.01
 sed -i 's/p0/p3/' one-a one-better
 expect 0 a same
-expect 1 a slower           # slower on average
-expect 1 a one              # one product is slower
+expect 1 a slower           # 1: the products are slower on average
+expect 1 a one              # 1: one product is slower
 expect 0 --slow a one
 [[ $(cat out) == p3 ]] || { echo "ab.py --slow does not name p3: $(cat out)" >&2; exit 1; }
-expect 0 a one one-a one-better # the second measurement did not confirm it
+expect 0 a one one-a one-better # 0: only the first measurement found one slower

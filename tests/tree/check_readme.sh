@@ -104,13 +104,13 @@ grep -q "README.md: no line has anything for row 'On the GPU: A·A with new valu
     "$folder/complaint"
 restore
 
-# Figures outside of blocks.
+# Figures outside of generated blocks are found, too.
 sed -i "s|^## Limits|2.8 ms\n\n4.03 times\n\n55 GB/s\n\n99 %\n\n&|" "$folder/README.md"
 complains "loose figures"
 [ "$(grep -c 'is in no block of figures' "$folder/complaint")" -eq 4 ]
 restore
 
-# A missing block.
+# A missing block is an error.
 sed -i '/^<!-- .*figures/d' "$folder/README.md"
 complains "no block of figures"
 grep -q "README.md: no block of figures" "$folder/complaint"

@@ -21,7 +21,7 @@ says() {
 echo '{"device": "GPU", "commit": "abc", "date": "2026-11-26"}' >"$dir/lines"
 line a '' 1 1 32 10 12 false
 line a '' 3 3 64 5 4 false
-line a '' 8 8 64 -1 0 true # does not count
+line a '' 8 8 64 -1 0 true # this line does not count
 line a model 3 3 64 5 4 false
 line a bytes 1 1 0 10 12 false
 line a 'default, model' 3 3 0 4 4 false

@@ -66,7 +66,7 @@ beyond 'device time, 90th' repeat 3 spmm 1 spmm.cuda.rows 0 true 1 1 0.6 1 1
 beyond 'SpGEMM end' repeat 3 spgemm null spgemm.cuda.hash 0 true 1 1 1 1 1.13
 beyond 'SpMM end' repeat 12 spmm 1 spmm.cuda.rows 0 true 1 1 1 1 1.15
 beyond 'regret, worst' slow
-# a product that fails
+# a line of a product that failed
 line t spmm 1 spmm.cuda.rows 0 true 1 1 1 1 1 | sed 's/"error": null/"error": "out of memory"/' \
     >>"$folder/lines"
 judge 1

@@ -1,9 +1,9 @@
 /* tests/variants/test_combinations.c - random combinations of all options of SpMM.
 
-   Each combination (support/products/combinations.h) is planned and run twice, or computed in a
-   one-shot call, on a fake device and the host. The result must have the bits of the
-   oracle. The plan must have the schedule that the combination names, and the moved bytes
-   must be those of that schedule. Refused combinations must be in the list of
+   Each combination (support/products/combinations.h) is planned and run twice, or
+   computed in a one-shot call, on a fake device and the host. The result must have the
+   bits of the oracle. The plan must have the schedule that the combination names, and the
+   moved bytes must be those of that schedule. Refused combinations must be in the list of
    combination_refused() and in docs/design.md. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -169,8 +169,8 @@ static int64_t columns_named(const hybrid_csr *A, int64_t *last)
 static void check_loaded(const trial *t, const hy_schedule *s)
 {
     const int64_t row  = t->c.width * combination_value_bytes(&t->c);
-    const int64_t line = 2 * LINE_BYTES; /* bytes; upper bound of what pads a row to
-                                            whole vectors */
+    const int64_t line = 2 * LINE_BYTES; /* bytes: upper bound of what is added to a row
+                                            of X to make it whole vectors */
     int64_t last;
     const int64_t named = columns_named(&t->A, &last);
     const int some      = combination_leaves_out(&t->c, s);

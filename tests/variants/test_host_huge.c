@@ -106,8 +106,8 @@ static void long_rows_of_b(void **state)
     check_shape(900, 3000, 400);
 }
 
-/* Almost all scalar products fall into two columns of C. Of the ranges of columns into
-   which a row is divided, most are empty then. */
+/* Bits are right if almost all scalar products fall into two columns of C: most of the
+   ranges of columns into which a row is divided are then empty. */
 static void crowded_columns(void **state)
 {
     const test_kind kind = {HYBRID_F32, HYBRID_I32, 0};

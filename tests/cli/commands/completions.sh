@@ -70,7 +70,7 @@ R
         echo "bash-completion is not installed" >&2
         skipped=1
     fi
-    # all options and no others
+    # each command completes all of its options and no others
     for command in $commands; do
         options_of "$command" >wanted
         bash -c '. "$1" && COMP_WORDS=(hybrid_spmm "$2" -) COMP_CWORD=2 && _hybrid_spmm 2>/dev/null

@@ -72,7 +72,7 @@ X
 expect 4 multiply -q A.json X.json --host-memory 200KiB
 says 'the result does not fit: it takes about 468.8 KiB, .* raise --host-memory, or take'
 
-# multiply chooses what explain says
+# choice FILE: prints the variant and chunks of FILE; multiply must choose what explain says
 choice() {
     grep -oE '^  "(variant|chunks)": [^,]*' "$1"
 }

@@ -22,7 +22,7 @@ for from in "${endings[@]}"; do
     done
 done
 
-# Many panels of rows.
+# A matrix is copied in many panels of rows.
 expect 0 convert gen:er:60000,8 L.json -q
 for to in "${endings[@]}"; do
     [ "$to" = h5 ] && memory=64MiB || memory=24MiB
@@ -33,7 +33,7 @@ for to in "${endings[@]}"; do
 done
 rm L.*
 
-# Rows, the transpose, types and indices.
+# The options for rows, the transpose, types and indices.
 expect 0 convert A.json T.npz --transpose -q
 expect 0 convert T.npz A2.json --transpose -q
 cmp -s <(arrays A) <(arrays A2) || fail "the transpose of the transpose is another matrix"
@@ -56,7 +56,7 @@ expect 0 convert B.petsc T2.npz --transpose --host-memory 8MiB --spill spill -q
 cmp -s T.npz T2.npz || fail "another transpose in little memory"
 [ -z "$(ls spill)" ] || fail "something is left in the folder for temporary files"
 
-# Errors, after which nothing is left.
+# After an error no file is left behind.
 ls >before
 expect 2 convert A.json A.json
 expect 2 convert A.json B.what

@@ -55,7 +55,7 @@ for option in -o --trace --report; do
     expect 0 multiply -q A.mtx $option /dev/null
     [ -c /dev/null ] || fail "/dev/null was replaced"
 done
-expect 0 multiply -q A.mtx -o /dev/stdout # a regular file here
+expect 0 multiply -q A.mtx -o /dev/stdout # standard output is a regular file here
 golden multiply_aa
 "$HYBRID_SPMM" multiply -q A.mtx -o /dev/stdout | cat >piped
 golden multiply_aa piped

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.bash"
 PYTHON=${HYBRID_PYTHON:-python3}
 $PYTHON -c 'import scipy.sparse' 2>/dev/null || exit 77
-python3() { "$PYTHON" "$@"; } # used by the suggested commands
+python3() { "$PYTHON" "$@"; } # the suggested commands call this instead of the system's Python
 
 cat >make.py <<'P'
 import numpy as n, scipy.io as io, scipy.sparse as s
@@ -43,7 +43,7 @@ $PYTHON make.py 2>err || fail "the files were not made"
 
 count=0
 "$HYBRID_SPMM" multiply -q want.mtx -o square.mtx
-for file in list.*; do # these are read as they are
+for file in list.*; do # lists need no conversion: they are read as they are
     "$HYBRID_SPMM" multiply -q "$file" -o got.mtx || fail "$file: not read"
     cmp -s got.mtx square.mtx || fail "$file: another matrix"
 done

@@ -80,7 +80,7 @@ expect 0 info I32.json
 expect 0 multiply I32.json
 grep -q '^C = A A *f32' err || fail "the type is not that of A"
 
-# errors of files
+# a file of numbers that is too short or missing is an error
 truncate -s 47 x.bin
 expect 3 multiply A.mtx X.json -q
 says "x.bin: has 47 bytes, and 48 are needed"

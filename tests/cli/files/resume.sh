@@ -7,10 +7,10 @@ slow=${1:-}
 export ASAN_OPTIONS=verify_asan_link_order=0:${ASAN_OPTIONS:-}
 RANDOM=1
 [ -w /dev/shm ] && work=$(mktemp -d /dev/shm/hybrid_resume_XXXXXX) && trap 'rm -rf "$work"' EXIT &&
-    cp fault.so "$work" && cd "$work" # where fsync takes no time
+    cp fault.so "$work" && cd "$work" # in a folder where fsync takes no time
 
 expect 0 convert gen:er:5000,10 A.json -q
-expect 0 convert gen:dense:4000,40 X.json -q # operand of convert
+expect 0 convert gen:dense:4000,40 X.json -q # the operand that convert copies
 mkdir ref run
 
 # command <ending>: sets the words of the command that writes run/C.<ending>

@@ -32,7 +32,7 @@ done
 "$program" info - <Y.npy >out || fail "info - of a dense matrix"
 grep -q '^storage *dense' out || fail "a file on standard input is not dense"
 
-# other outputs
+# the trace or the report can go to standard output, but one of the outputs only
 "$program" multiply -q A.mtx --trace - >out 2>err || fail "--trace -"
 grep -q traceEvents out || fail "no trace on standard output"
 "$program" multiply -q A.mtx --report - >out 2>err || fail "--report -"

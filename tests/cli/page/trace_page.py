@@ -126,7 +126,7 @@ def check_hover(page: Page) -> None:
     k, i = page.longest()
     event = page.lanes[k][i]
     page.value(SCROLL % k)
-    page.value(f"(showBar(trace.lanes[{k}].bars[{i}]), zoom(8))")  # the bar may be narrow
+    page.value(f"(showBar(trace.lanes[{k}].bars[{i}]), zoom(8))")  # zooms in, because the bar may be narrow
     x, y = page.value(PLACE % (k, i))
     page.browser.mouse("mouseMoved", x, y)
     page.browser.drawn()

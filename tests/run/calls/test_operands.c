@@ -73,7 +73,7 @@ enum {
     READS_C    = 4,
     READS_X    = 8,
     HAS_Y      = 16,
-    NO_COLUMNS = 32 /* only the header of A is read */
+    NO_COLUMNS = 32 /* the call reads only shape and types of A, not its columns */
 };
 
 /* Checks that `out` is A*A, or the transpose of A, if a call that returned `status`

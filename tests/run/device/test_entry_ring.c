@@ -27,8 +27,8 @@ static const hy_variant *const variants[] = {&hy_spgemm_fake_esc, NULL};
 enum { ENTRIES = 1000 };
 
 /* Copies entries [begin, end) of B into a ring as the loader does: entry e to place e
-   modulo held, and a second time behind the end of the ring, so that a chunk reads
-   entries that follow each other. */
+   modulo `held` (number of entries in the ring), and a second time behind the end of the
+   ring, so that a chunk reads entries that follow each other. */
 static void load(const hy_image *image, int64_t begin, int64_t end, int64_t *memory)
 {
     for (int64_t e = begin; e < end; e++) {
@@ -176,7 +176,7 @@ static void budgets_choose_the_ring(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* Row i has entries in columns i - 4 to i + 4. */
+/* Makes a matrix of which row i has entries in columns i - 4 to i + 4. */
 static hybrid_csr full_band(int64_t rows)
 {
     builder b = build_start(rows, rows);

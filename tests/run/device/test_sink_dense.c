@@ -161,8 +161,8 @@ static void copy(const hy_landing *to)
 {
     const hy_row_copy *r = &to->rows;
 
-    assert_int_equal(to->piece, 0); /* 0: not a piece of memory that the sink waits for,
-                                       but the caller's */
+    assert_int_equal(to->piece, 0); /* 0: the address is in the caller's Y, not in memory
+                                       that the sink must store in Y afterwards */
     for (int64_t i = 0; i < r->rows; i++)
         memcpy((char *)r->dst + (size_t)i * r->dst_pitch,
                (const char *)r->src + (size_t)i * r->src_pitch, r->bytes);

@@ -127,8 +127,8 @@ static void refreshing_is_heard_around_a_failure(void **state)
 
 /* ---- TF32 ---- */
 
-static int allowed;       /* value that allow_tf32 must have in the features of all
-                             questions */
+static int allowed;       /* value that features.allow_tf32 must have whenever
+                             listening_cost() is called */
 static int64_t deaf, all; /* number of calls of listening_cost() with another value, and
                              of all calls */
 

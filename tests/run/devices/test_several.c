@@ -151,7 +151,8 @@ static void run(world *w, hybrid_plan *plan, int sparse)
 {
     forget(w);
     assert_int_equal(sparse ? run_sparse(w, plan) : run_dense(w, plan), HYBRID_OK);
-    for (int i = 0; i < ROWS; i++) /* once for each column block of X */
+    for (int i = 0; i < ROWS; i++) /* a row is multiplied once, or once for each column
+                                      block of X */
         assert_in_range(w->times[i], 1, in_blocks(plan) ? COLUMNS : 1);
     assert_true(caps_kept(plan, 0));
 }

@@ -27,8 +27,9 @@ static void release(hybrid_csr *A, hybrid_dense *X, hybrid_dense *Y)
     dense_free(Y);
 }
 
-/* Caps on device memory decrease from one that holds everything to one that holds only
-   chunks with gathered rows, and to one that holds no row. Checks results and caps. */
+/* Computes A*X under caps on device memory that decrease from one that holds everything
+   to one that holds only chunks with gathered rows, and to one that holds no row. Checks
+   results and that caps are kept. */
 static void every_device_budget_is_kept(void **state)
 {
     const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};

@@ -112,8 +112,8 @@ static void a_may_go_when_it_is_told_to_be_there(void **state)
     world_close(&w);
 }
 
-/* Caps on device memory decrease from one that caches all of A to one that caches none.
-   Host and device share the rows that are not cached. */
+/* Tests caps on device memory that decrease from one with which all of A is cached to one
+   with which none is. Host and device share the rows that are not cached. */
 static void every_budget_is_kept(void **state)
 {
     int whole = 0, part = 0, none = 0;

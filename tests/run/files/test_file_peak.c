@@ -43,7 +43,8 @@ static int store(const char *name, const char *text)
     return file && fputs(text, file) >= 0 && fclose(file) == 0;
 }
 
-/* X is a sparse file of zeros, except for its last element 3. A's last entry is 2. */
+/* Makes the file of X, of zeros that take no disk space and a last element 3, and an A
+   whose last entry is 2. */
 static int make_dense(void)
 {
     const double three = 3;

@@ -349,8 +349,8 @@ static int64_t parts_of(const world *w)
     return rows.panels;
 }
 
-/* Makes each of the first calls fail, later one of 32. A product makes at least one call
-   per part of C. */
+/* Lets each of the first calls of a product fail in turn, later every 32nd call. A
+   product makes at least one call per part of C. */
 static void fail_each(int on_host, const fault_kind *fault)
 {
     int64_t n = 1;

@@ -121,7 +121,8 @@ static void dense_matrices(void **state)
     check_ended(hybrid_write_npy(engine, path, &X), bytes);
     assert_int_equal(size_of(path), -1);
     watch_from_now(-1);
-    w.calls = 4; /* as if there were four calls, because writing has few large pieces */
+    w.calls = 4; /* check_told() requires several calls of the function, but writing has
+                    few large pieces: four more are counted */
     check_told(hybrid_write_npy(engine, path, &X), path);
     watch_from_now(-1);
     check_told(hybrid_read_dense(engine, path, HYBRID_F64, &Y), path);

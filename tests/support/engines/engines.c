@@ -10,7 +10,10 @@
 #include "support/products/variants.h"
 
 enum { KINDS = 4, MOST_ENGINES = 8, MOST_VARIANTS = 64, ENOUGH = 20, ONE_LIFE = 3 };
-enum { TRIES = 2 }; /* minimum of products that each thread computes with each variant */
+enum {
+    TRIES = 2
+}; /* least number of products that each thread computes with each
+      variant */
 
 static const test_kind kinds[KINDS] = {{HYBRID_F32, HYBRID_I32, 1},
                                        {HYBRID_F32, HYBRID_I64, 0},

@@ -234,8 +234,8 @@ size_t fake_pinned(hy_backend *base, const void *ptr, size_t bytes)
 }
 
 /* Removes the block that begins at `ptr` from the list at *link and returns it; NULL if
-   no such block is listed. `foreign`: engine of caller's memory, or NULL. The calling
-   function must hold the lock of the list. */
+   no such block is listed. `foreign`: engine whose caller pinned the block, or NULL for
+   memory that a device allocated. The calling function must hold the lock of the list. */
 static block *take_out(block **link, const hy_context *foreign, const void *ptr)
 {
     while (*link && ((*link)->ptr != ptr || (*link)->foreign != foreign))
@@ -282,8 +282,7 @@ static void trim(hy_backend *self, int64_t since)
 /* ---- copies ---- */
 
 /* Returns the listed block that contains all `bytes` bytes at `ptr`, or NULL. `foreign`:
-   engine of caller's memory, or NULL. The calling function must hold the lock of the
-   list. */
+   as in take_out(). The calling function must hold the lock of the list. */
 static const block *find_block(const block *b, const hy_context *foreign, const void *ptr,
                                size_t bytes)
 {

@@ -27,9 +27,9 @@ void fake_memory_close(void);
    managed memory. */
 int fake_memory_has(int device, const void *ptr, size_t bytes);
 
-/* Return the arrays of fake_memory() that exist now; how often a device was asked
-   whether it has an array; the bytes fetched to the host; how often a call waited for
-   the CUDA stream `stream`. */
+/* Return the number of arrays of fake_memory() that exist now; how often a device was
+   asked whether it has an array; the bytes fetched to the host; how often a call waited
+   for the CUDA stream `stream`. */
 int64_t fake_memory_alive(void);
 int64_t fake_asked(void);
 int64_t fake_fetched(void);

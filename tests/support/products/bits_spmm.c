@@ -141,8 +141,8 @@ static int check_plan(trial t, int64_t width, int64_t *checked)
     o.flags      = HYBRID_DETERMINISTIC | t.how->flags;
     o.chunk_rows = t.how->prime_rows ? plan_prime_rows(&t.c->A) : 0;
     settings_of(t.engine)->column_blocks =
-        PANELS; /* with HYBRID_DETERMINISTIC even pinned operands must not be sent in
-                   these column blocks */
+        PANELS; /* the number of column blocks in which pinned X and Y would be sent; with
+                   HYBRID_DETERMINISTIC the plan must not do that */
     settings_of(t.engine)->schedule = in_blocks ? &hy_schedule_column_ring : NULL;
     dense_make(t.c->A.cols, width, 0, HYBRID_ROW_MAJOR, 1, t.kind, &t.X);
     const char *refused = plan_spmm(t.engine, &t.c->A, width, &o, &t.plan);

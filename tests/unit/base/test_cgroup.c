@@ -209,8 +209,9 @@ static void the_limit_is_read_again(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* A machine with a balloon shows little more than what is used. After it has grown once,
-   it is used beyond the memory that it shows. */
+/* A virtual machine with a balloon, which gets memory as it uses it, shows little more
+   than what is used. After it has grown once, it is used beyond the memory that it
+   shows. */
 static void a_machine_grows_as_it_is_used(void **state)
 {
     hybrid_engine *engine = open_with(64 * MB, 0);

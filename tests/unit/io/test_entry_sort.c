@@ -337,7 +337,7 @@ static void transposes(void **state)
         hy_matrix_file A, T = {.ctx = io_ctx};
         void *name;
         for (int64_t k = 0; k < l.count;
-             k++) /* sums of integers do not depend on order */
+             k++) /* the values are whole numbers, whose sums do not depend on order */
             l.entry[k].value = (double)(k % 9);
         set_sizes(i < 2 ? 0 : 100, 8, 16);
         assert_int_equal(sort_list(&l, type, &A), HYBRID_OK);

@@ -186,7 +186,8 @@ static void no_such_folder(void **state)
     check_failure("/tmp", HYBRID_IO_FAILED, strerror(EISDIR));
 }
 
-/* The temporary name is documented, for programs that clean up after a killed process. */
+/* Writing fails if its temporary name is taken (here by a folder). The name is
+   documented, for programs that clean up after a killed process. */
 static void temporary_name_is_taken(void **state)
 {
     char path[256], partial[256];
@@ -218,7 +219,8 @@ static void longest_name(void **state)
     check_failure(io_temp(name), HYBRID_IO_FAILED, strerror(ENAMETOOLONG));
 }
 
-/* A process that could lock the partial file would take it for a leftover. */
+/* The partial file is locked while it is written: a process that could lock it would take
+   it for what a killed process has left, and remove it. */
 static void partial_file_is_locked(void **state)
 {
     char path[256];
@@ -238,7 +240,8 @@ static void partial_file_is_locked(void **state)
     close(fd);
 }
 
-/* A device is written to and never replaced. */
+/* A full device such as /dev/full is written to, which fails, and is never replaced by a
+   file. */
 static void full_device(void **state)
 {
     char partial[64];

@@ -135,7 +135,8 @@ static int64_t check_chunks(const hy_cut *cut, const hy_chunk *chunks, int64_t c
     return panels;
 }
 
-/* Returns the minimum of columns with which a row can be computed. */
+/* Returns the least number of columns of C to which a cut may reduce a chunk: 1 if chunks
+   gather rows of X, else all columns. */
 static int64_t least_cols(const hy_cut *cut)
 {
     const int64_t cols = cut->profile->out_cols;
@@ -275,7 +276,8 @@ static void columns_are_cut_where_a_row_does_not_fit(void **state)
     case_free(&c);
 }
 
-/* A matrix with enough entries for several ranges, whose workers cut side by side. */
+/* Makes a matrix with so many entries that workers cut several ranges of its rows at the
+   same time. */
 static hybrid_csr many_entries(void)
 {
     enum { ROWS = 30000, ENTRIES = 40, BAND = 400 };
@@ -290,8 +292,8 @@ static hybrid_csr many_entries(void)
     return build_finish(&b, 1, kind);
 }
 
-/* Cuts with a context of its own. Returns the number of chunks that could have one more
-   row: only the last chunk of a range may. */
+/* Cuts chunks with a pool of `threads` workers, and checks them. Returns the number of
+   chunks that could have one more row: only the last chunk of a range of rows may. */
 static int64_t cut_by(int threads, hy_cut cut, hy_chunk **chunks, int64_t *count)
 {
     hy_context *own = test_context(threads);

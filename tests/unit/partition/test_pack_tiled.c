@@ -25,8 +25,9 @@ extern const hy_backend_ops hy_host_backend_ops;
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 0}};
 
-/* Maximum entries of a segment in the variant below, its order of portions, and its form;
-   tests change them. */
+/* Parameters of the variant below, which tests change: maximum number of entries of a
+   segment (a part of a long row), order of the portions (rows or segments) in a panel,
+   and 1 for the paper's form. */
 static int64_t segment;
 static hy_tiled_order order;
 static int paper;
@@ -164,7 +165,8 @@ static void packs_are_slices(void **state)
     check_cases();
 }
 
-/* In the paper's form slices are padded. */
+/* Checks packs in the paper's form, in which all portions of a slice are padded to the
+   same number of entries. */
 static void packs_of_the_paper_are_padded(void **state)
 {
     (void)state;
@@ -190,8 +192,8 @@ static hybrid_csr band(int64_t rows, int64_t step, test_kind kind)
     return build_finish(&b, 8, kind);
 }
 
-/* Each row panel needs `width` rows of X. Tests choose widths that need one tile, that
-   fill tiles exactly, or that need one row more. */
+/* Makes a matrix of which each row panel needs `width` rows of X. Tests choose widths
+   that need one tile, that fill tiles exactly, or that need one row more. */
 static hybrid_csr spread(int64_t rows, int64_t width, test_kind kind)
 {
     builder b = build_start(rows, width);
@@ -204,7 +206,7 @@ static hybrid_csr spread(int64_t rows, int64_t width, test_kind kind)
     return build_finish(&b, 8, kind);
 }
 
-/* Makes short rows, empty rows, and one very long row. */
+/* Makes a matrix with short rows, empty rows, and one very long row. */
 static hybrid_csr skewed(int64_t rows, int64_t cols, test_kind kind)
 {
     builder b = build_start(rows, cols);
@@ -326,8 +328,8 @@ static hybrid_csr in_turn(int64_t rows, int64_t cols, test_kind kind)
     return build_finish(&b, 8, kind);
 }
 
-/* In the paper's form rows stay sorted only if that raises rho, the mean number of a
-   panel's entries for each row of X that it needs. */
+/* In the paper's form rows stay sorted only if sorting raises rho, the mean number of a
+   panel's entries for each row of X that the panel needs. */
 static void rows_of_the_paper_are_sorted_if_they_share_more(void **state)
 {
     (void)state;
@@ -407,7 +409,8 @@ static void failures_leave_nothing(void **state)
     paper = 0;
 }
 
-/* Each slice has one row of 71 680 entries and 31 empty ones. */
+/* Packing is refused if padding would exceed the pack's memory: each slice has one row of
+   71 680 entries and 31 empty rows, which the paper's form pads to that length. */
 static void packs_of_much_padding_are_refused(void **state)
 {
     builder b = build_start(512, 71680);

@@ -69,9 +69,9 @@ static int64_t at(const hy_problem *p, int64_t i, int64_t j, int64_t rows, int64
     return order_of(p) == HYBRID_COL_MAJOR ? i + j * rows : i * width + j;
 }
 
-/* Checks hy_storing_home(): a chunk's result may be copied to Y as one line, its home,
-   if its elements are as far apart as in Y and are not scaled or added to (alpha 1, beta
-   0). The home must be the right address. */
+/* Checks hy_storing_home(): if elements of a chunk's result are as far apart as in Y and
+   are not scaled or added to (alpha 1, beta 0), it must return the address in Y to which
+   they can be copied as one line (their home), else nothing. */
 static void check_home(const hy_problem *p, const hy_part *part, int64_t rows,
                        int64_t width)
 {

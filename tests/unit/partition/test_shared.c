@@ -92,7 +92,8 @@ static hy_problem problem_of(const hybrid_dense *X, hy_form form, int tail_lines
         .image  = hy_image_of_dense(form, X->rows, X->cols, X->type, tail_lines)};
 }
 
-/* 64-bit offsets are read in place. Workers widen 32-bit offsets. */
+/* Checks where offsets of B come from: 64-bit offsets are copied from B itself. For
+   32-bit offsets there is no such array (NULL), because workers widen them. */
 static void check_offsets(const hy_problem *p, const char *whole)
 {
     const hybrid_csr *B     = p->B;

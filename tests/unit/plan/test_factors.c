@@ -89,7 +89,8 @@ COST(spgemm, 2, hy_spgemm_fake_esc)
 
 static _Atomic int64_t device_ns;
 
-/* Seconds that each chunk takes in addition, and each chunk but the first besides. */
+/* Seconds by which each chunk takes longer than its variant's model says (start_here),
+   and each chunk but the first in addition (gap_here). */
 static double start_here, gap_here;
 
 static int64_t now_ns(void)

@@ -189,7 +189,8 @@ static void refuse(hybrid_engine *engine, const hybrid_csr *matrix, int in_files
     close_operand(B);
 }
 
-/* C takes 90.7 MiB, about twice the host's budget. With a small setting piece_bytes
+/* A product whose C takes 90.7 MiB, about twice the host's budget, is refused before it
+   is computed, with operands in memory and in files. With a small setting piece_bytes
    operands stay in their files; otherwise they are read completely. */
 static void what_does_not_fit_is_refused_at_once(void **state)
 {

@@ -79,8 +79,8 @@ static void budgets(place where)
         assert_true(r.least_b_h2d_bytes <= r.b_h2d_bytes);
         assert_true(r.gathered || where == CARRIED ||
                     r.least_b_h2d_bytes > B.nnz * 12 - 1000);
-        if (r.gathered) /* with B whole, both operands would be sent once, and bytes for
-                           the alignment of each chunk */
+        if (r.gathered) /* other_h2d_bytes then predicts a plan with B whole, which sends
+                           A and B once, with bytes for the alignment of each chunk */
             assert_in_range(r.other_h2d_bytes, both, both + (r.chunks + 1) * 3 * 256);
         last = r;
     }
