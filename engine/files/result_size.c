@@ -13,7 +13,8 @@ enum {
     MORE        = 4, /* each sample has this many times as many draws as the one before */
     MOST_DRAWS  = 256,
     ENTRIES     = 512,     /* maximum entries of a row of A that are read */
-    PRODUCTS    = 1 << 18, /* maximum scalar products of a row of C that are counted */
+    PRODUCTS    = 1 << 18, /* a sampled row of C is counted up to this many scalar
+                              products */
     PIECE       = 4096,    /* maximum column indices of B in one read */
     TABLE_PART  = 32,      /* the hash table takes at most 1/32 of free host memory */
     LEAST_TABLE = 1 << 8

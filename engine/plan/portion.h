@@ -33,8 +33,9 @@ typedef struct hy_layout {
     int64_t products; /* maximum scalar products of a chunk (grain.h) */
 
     /* Planning sets the remaining fields: */
-    hy_image if_pinned;     /* image of X in runs with pinned X and Y; only if it has
-                               column blocks (hy_image.axis) */
+    hy_image if_pinned;     /* image of X, in column blocks, for runs whose X and Y are
+                               pinned; such runs use `image` if the axis of if_pinned is
+                               not HY_AXIS_COLS */
     size_t image_bytes;     /* bytes of B or X that a run sends to the device; undefined
                                if chunks gather them */
     size_t image_room;      /* bytes of device memory set aside for B or X; 0 if chunks

@@ -75,17 +75,17 @@ enum {
                                       one warp adds up for a row that was cut by tiles */
     HY_MERGE_MOST_ITEMS   = 2048,  /* spmm.cuda.merge: maximum items (entries and ends of
                                       rows) of a tile if rows of X have at most one line
-                                      (128 bytes), or the caches cannot help
-                                      (HY_SPMM_SCATTERED) */
+                                      (128 bytes), or X is scattered (see
+                                      HY_SPMM_SCATTERED) */
     HY_MERGE_UNEVEN_ITEMS = 1536,  /* spmm.cuda.merge: maximum items of a tile if rows of
-                                      X have more than one line, the caches help
-                                      (HY_SPMM_SCATTERED), and rows of A are uneven
+                                      X have more than one line, X is not
+                                      scattered (HY_SPMM_SCATTERED), and rows of A are uneven
                                       (row_cv above 1) and long (HY_MERGE_LONG_ROWS) */
     HY_MERGE_LONG_ROWS    = 8,     /* spmm.cuda.merge: uneven rows of A with this many
                                       entries or more, on average, are long */
     HY_MERGE_WIDE_ITEMS   = 512,   /* spmm.cuda.merge: maximum items of a tile if rows of
-                                      X have more than one line, the caches help
-                                      (HY_SPMM_SCATTERED), and rows of A are even or
+                                      X have more than one line, X is not
+                                      scattered (HY_SPMM_SCATTERED), and rows of A are even or
                                       short */
     HY_MERGE_LEAST_ITEMS  = 256,   /* spmm.cuda.merge: minimum items of a tile if a group
                                       of lanes reads at most two lines of X at once */

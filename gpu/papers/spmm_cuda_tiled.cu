@@ -3,8 +3,8 @@
 
        y[i, j] = sum over the entries (i, c) of a[i, c] x[c, j],   R columns j at a time
 
-   This is Tiled SpMM (sections 2.5 and 3). A block has a panel of 256 portions, one for
-   each thread, and R columns of X. A portion is a row of A or a segment of a long row.
+   This is Tiled SpMM (sections 2.5 and 3). A block has a panel of 256 strips, one for
+   each thread, and R columns of X. A strip is a row of A or a segment of a long row.
    The rows of X that the panel touches are copied to shared memory in tiles of up to 768
    rows, and each entry finds its row by a 16-bit index. While a tile is used, the next
    one is copied.

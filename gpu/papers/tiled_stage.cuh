@@ -1,10 +1,10 @@
 /* gpu/papers/tiled_stage.cuh - one stage of a panel of spmm.cuda.tiled: copies its tile
    of X to shared memory and adds up its entries.
 
-   A panel is 256 portions (rows of A, or segments of long rows), one for each thread. A
+   A panel is 256 strips (rows of A, or segments of long rows), one for each thread. A
    tile is the rows of X in shared memory, and a stage the entries of the panel that use
-   them (partition/format/pack_tiled.h). A slice is the 32 portions of a warp; at step t
-   each of its lanes (threads) has entry t of its portion, if there is one. */
+   them (partition/format/pack_tiled.h). A slice is the 32 strips of a warp; at step t
+   each of its lanes (threads) has entry t of its strip, if there is one. */
 #ifndef HY_TILED_STAGE_CUH
 #define HY_TILED_STAGE_CUH
 
@@ -109,7 +109,7 @@ __device__ inline int warp_min(int value)
     return value;
 }
 
-/* Adds entries of the lane's portion in steps [0, full) of a slice. In these steps every
+/* Adds entries of the lane's strip in steps [0, full) of a slice. In these steps every
    lane has an entry or, if slices are PADDED, padding. `at` is the index of the lane's
    first entry. */
 template <typename T, int R, bool PADDED>
@@ -138,7 +138,7 @@ __device__ void add_full_steps(const operands<T> &o, const tile<T, R> &x, int64_
             add_entry<T, R>(x, index[t * WARP], val[t * WARP], sum);
 }
 
-/* Adds the steps of a slice (the portions of a warp's lanes) from t on; the entries of
+/* Adds the steps of a slice (the strips of a warp's lanes) from t on; the entries of
    step t begin at index `at`. The position of a lane's entry in a step is the number of
    lower lanes that have an entry. */
 template <typename T, int R>
@@ -169,7 +169,7 @@ __device__ void add_ragged_steps(const operands<T> &o, const tile<T, R> &x, int6
 
 /* The steps of a stage in which the thread takes part. */
 struct steps {
-    int count, full; /* count: entries of the thread's portion in the stage; full: number
+    int count, full; /* count: entries of the thread's strip in the stage; full: number
                         of steps in which every lane of the warp has an entry */
     int64_t at;      /* index in the pack of the first entry of the warp's slice */
 };

@@ -83,8 +83,9 @@ typedef struct hy_huge {
     hy_lane          *lane;
     const hybrid_csr *A, *B;
     int64_t           row;  /* index of the row in A */
-    hy_row_fn         make; /* makes the parts of the row that lie in ranges of columns;
-                               it is called with one row and no recipes */
+    hy_row_fn         make; /* makes a part of the row that lies in a range of columns. Its
+                               arguments are one row, and NULL for recipes
+                               (spgemm_host_recipe.c) */
     int64_t           room; /* number of entries that col and val have memory for */
     int32_t          *col;
     void             *val;

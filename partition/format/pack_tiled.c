@@ -1,4 +1,4 @@
-/* partition/format/pack_tiled.c - A as row panels of 256 portions, with rows of X staged
+/* partition/format/pack_tiled.c - A as row panels of 256 strips, with rows of X staged
    in tiles.
 
    This is the inspection of Tiled SpMM (section 2.5). The rows of X that a panel touches
@@ -22,7 +22,7 @@
 #include "base/threads/pool.h"
 #include "partition/format/columns.h"
 #include "partition/format/gather.h"
-#include "partition/tiled/portions.h"
+#include "partition/tiled/strips.h"
 
 enum { PACK_ENTRIES = 1 << 15 }; /* target for the entries that a worker packs at once */
 
@@ -33,7 +33,7 @@ typedef struct packing {
     const int32_t *col; /* columns of the chunk's entries */
     const char *from;   /* values of the chunk's entries */
     size_t size;        /* bytes of a value */
-    hy_tiled_portions portions;
+    hy_tiled_strips strips;
     hy_touched touched;
     int64_t first, end;  /* [first, end): range of the columns in which the chunk has
                             entries */
@@ -55,11 +55,11 @@ static int32_t x_row(const packing *p, int64_t entry)
 
 /* ---- how many rows of X ------------------------------------------------------- */
 
-/* Sets *out to the first portion of the panel and returns their number. */
-static int64_t portions_of(const packing *p, int64_t panel, const hy_tiled_portion **out)
+/* Sets *out to the first strip of the panel and returns their number. */
+static int64_t strips_of(const packing *p, int64_t panel, const hy_tiled_strip **out)
 {
-    *out = p->portions.list + panel * HY_TILED_ROWS;
-    return hy_min(HY_TILED_ROWS, p->portions.count - panel * HY_TILED_ROWS);
+    *out = p->strips.list + panel * HY_TILED_ROWS;
+    return hy_min(HY_TILED_ROWS, p->strips.count - panel * HY_TILED_ROWS);
 }
 
 static hybrid_status columns_of(const packing *p, int part, hy_columns **out)
@@ -77,12 +77,12 @@ static hybrid_status count_panels(void *arg, int part, int64_t begin, int64_t en
 
     HY_TRY(columns_of(p, part, &columns));
     for (int64_t k = begin; k < end; k++) {
-        const hy_tiled_portion *list;
-        const int64_t count = portions_of(p, k, &list);
-        p->entries[k]       = hy_portions_columns(&p->source, list, count, columns);
+        const hy_tiled_strip *list;
+        const int64_t count = strips_of(p, k, &list);
+        p->entries[k]       = hy_strips_columns(&p->source, list, count, columns);
         p->mapped[k]        = hy_columns_number(columns, NULL);
         if (p->rules->paper)
-            p->entries[k] = hy_portions_padded(&p->source, list, count, columns);
+            p->entries[k] = hy_strips_padded(&p->source, list, count, columns);
         p->stages[k] = (p->mapped[k] + HY_TILED_COLS - 1) / HY_TILED_COLS;
         hy_columns_clear(columns);
     }
@@ -91,9 +91,9 @@ static hybrid_status count_panels(void *arg, int part, int64_t begin, int64_t en
 
 /* ---- entries --------------------------------------------------------------------- */
 
-/* The entries of a slice (32 portions of a panel) that are not packed yet. */
+/* The entries of a slice (32 strips of a panel) that are not packed yet. */
 typedef struct slice {
-    /* for each portion, its entries [at, end) remain */
+    /* for each strip, its entries [at, end) remain */
     int64_t at[HY_TILED_SLICE], end[HY_TILED_SLICE];
 } slice;
 
@@ -117,8 +117,8 @@ static int64_t part_end(const packing *p, int64_t at, int64_t end, int64_t limit
     return at;
 }
 
-/* Puts padding into a slice of `most` steps where its portions have no entry: count[l] is
-   the number of entries of portion l, and `most` the largest count. The slice begins at
+/* Puts padding into a slice of `most` steps where its strips have no entry: count[l] is
+   the number of entries of strip l, and `most` the largest count. The slice begins at
    index `first`. */
 static void pad_slice(const packing *p, const uint16_t *count, int64_t most,
                       int64_t first)
@@ -132,7 +132,7 @@ static void pad_slice(const packing *p, const uint16_t *count, int64_t most,
             }
 }
 
-/* Does what pack_slice() does, with padding: entry t of portion l is at step t, place
+/* Does what pack_slice() does, with padding: entry t of strip l is at step t, place
    l. */
 static int64_t pack_padded(const packing *p, const hy_columns *columns, slice *s,
                            int64_t limit, int64_t below, uint16_t *count, int64_t next)
@@ -155,9 +155,9 @@ static int64_t pack_padded(const packing *p, const hy_columns *columns, slice *s
 }
 
 /* Packs those entries of the slice that use rows of X below `limit`, from index `next` of
-   the pack on: at each step one entry of every portion that has more. `below` is the
+   the pack on: at each step one entry of every strip that has more. `below` is the
    number of rows of X in earlier stages of the panel. Sets count[] to the entries of each
-   portion. Returns the index after the packed entries. */
+   strip. Returns the index after the packed entries. */
 static int64_t pack_slice(const packing *p, const hy_columns *columns, slice *s,
                           int64_t limit, int64_t below, uint16_t *count, int64_t next)
 {
@@ -185,15 +185,15 @@ static int64_t pack_slice(const packing *p, const hy_columns *columns, slice *s,
 
 static void start_slices(const packing *p, int64_t panel, slice *slices)
 {
-    const hy_tiled_portion *portion;
-    const int64_t count = portions_of(p, panel, &portion);
+    const hy_tiled_strip *strip;
+    const int64_t count = strips_of(p, panel, &strip);
 
     for (int64_t i = 0; i < HY_TILED_ROWS; i++) {
         slice *s                          = &slices[i / HY_TILED_SLICE];
         const int l                       = (int)(i % HY_TILED_SLICE);
-        s->at[l]                          = i < count ? portion[i].begin : 0;
-        s->end[l]                         = i < count ? portion[i].end : 0;
-        p->out[panel * HY_TILED_ROWS + i] = i < count ? portion[i].out : HY_TILED_NONE;
+        s->at[l]                          = i < count ? strip[i].begin : 0;
+        s->end[l]                         = i < count ? strip[i].end : 0;
+        p->out[panel * HY_TILED_ROWS + i] = i < count ? strip[i].out : HY_TILED_NONE;
     }
 }
 
@@ -203,10 +203,10 @@ static void pack_panel(const packing *p, int64_t panel, hy_columns *columns)
     const int64_t mapped = p->mapped[panel + 1] - first;
     int64_t next         = p->entries[panel];
     slice slices[HY_TILED_SLICES];
-    const hy_tiled_portion *list;
+    const hy_tiled_strip *list;
 
-    const int64_t count = portions_of(p, panel, &list);
-    hy_portions_columns(&p->source, list, count, columns);
+    const int64_t count = strips_of(p, panel, &list);
+    hy_strips_columns(&p->source, list, count, columns);
     hy_columns_number(columns, p->map + first);
     start_slices(p, panel, slices);
     for (int64_t done = 0, k = p->stages[panel]; done < mapped;
@@ -253,7 +253,7 @@ static hybrid_status count(packing *p)
     const int threads = hy_pool_threads(ctx->pool);
     void *memory;
 
-    hy_portions_range(&p->source, &p->portions, &p->first, &p->end);
+    hy_strips_range(&p->source, &p->strips, &p->first, &p->end);
     HY_TRY(hy_array(ctx, threads, sizeof *p->columns, "columns of workers", &memory));
     p->columns = memory;
     memset(p->columns, 0, (size_t)threads * sizeof *p->columns);
@@ -281,7 +281,7 @@ static void place_arrays(packing *p, const hy_tiled_head *head, char *base)
     for (int64_t k = 0; k <= p->panels; k++)
         start[k] = (int32_t)p->stages[k];
     if (head->splits > 0)
-        memcpy(base + at.split, p->portions.split,
+        memcpy(base + at.split, p->strips.split,
                (size_t)head->splits * sizeof(hy_tiled_split));
 }
 
@@ -304,8 +304,8 @@ static hybrid_status fill(packing *p, hy_job *job, int sorted)
     const hy_tiled_head head = {.panels    = p->panels,
                                 .stages    = p->stages[p->panels],
                                 .mapped    = p->mapped[p->panels],
-                                .splits    = p->portions.splits,
-                                .partials  = p->portions.partials,
+                                .splits    = p->strips.splits,
+                                .partials  = p->strips.partials,
                                 .entries   = p->entries[p->panels],
                                 .reordered = sorted};
     char *base               = job->pack.mem.ptr;
@@ -331,7 +331,7 @@ static void release(packing *p)
     hy_array_free(ctx, p->stages);
     hy_array_free(ctx, p->mapped);
     hy_array_free(ctx, p->entries);
-    hy_portions_free(ctx, &p->portions);
+    hy_strips_free(ctx, &p->strips);
     hy_touched_free(ctx, &p->touched);
 }
 
@@ -353,9 +353,9 @@ hybrid_status hy_pack_tiled(hy_job *job, const hy_tiled_rules *rules)
     if (hy_job_gathers(job))
         HY_TRY_ELSE_DONE(hy_pack_touched(job, &p.touched));
     p.source.touched = p.touched.rows ? &p.touched : NULL;
-    HY_TRY_ELSE_DONE(hy_portions_make(&p.source, rules->segment, &p.portions));
-    HY_TRY_ELSE_DONE(hy_portions_order(&p.source, rules, &p.portions, &sorted));
-    p.panels = (p.portions.count + HY_TILED_ROWS - 1) / HY_TILED_ROWS;
+    HY_TRY_ELSE_DONE(hy_strips_make(&p.source, rules->segment, &p.strips));
+    HY_TRY_ELSE_DONE(hy_strips_order(&p.source, rules, &p.strips, &sorted));
+    p.panels = (p.strips.count + HY_TILED_ROWS - 1) / HY_TILED_ROWS;
     HY_TRY_ELSE_DONE(count(&p));
     HY_TRY_ELSE_DONE(fill(&p, job, sorted));
 done:

@@ -1,14 +1,14 @@
 /* partition/format/pack_tiled.h - the pack of Tiled SpMM: A as row panels of 256
-   portions, with rows of X staged in tiles.
+   strips, with rows of X staged in tiles.
 
-   A portion is here a row of A, or a segment of a long row; one thread sums it up. A tile
+   A strip is here a row of A, or a segment of a long row; one thread sums it up. A tile
    is rows of X that a thread block has in shared memory together; to stage rows is to
    copy them there. */
 #ifndef HY_PACK_TILED_H
 #define HY_PACK_TILED_H
 
 #include "partition/format/pack.h"
-#include "partition/tiled/portions.h"
+#include "partition/tiled/strips.h"
 #include "partition/tiled/tiled_rules.h"
 
 #ifdef __cplusplus
@@ -19,19 +19,19 @@ extern "C" {
    it. */
 enum { HY_TILED_A, HY_TILED_X = HY_GATHER_VAL };
 
-/* A slice is the portions (rows, or segments of long rows) of one warp. */
+/* A slice is the strips (rows, or segments of long rows) of one warp. */
 enum {
-    HY_TILED_SLICE  = 32, /* portions of a slice */
+    HY_TILED_SLICE  = 32, /* strips of a slice */
     HY_TILED_SLICES = HY_TILED_ROWS / HY_TILED_SLICE,
     HY_TILED_NONE   = INT32_MIN, /* number of a row of Y that marks a place of a panel
-                                    without a portion */
+                                    without a strip */
     HY_TILED_PAD = UINT16_MAX    /* index into a tile (number of a row of X in it) that
                                     marks a padding zero */
 };
 
 /* A stage: the entries of a panel that use the rows of X in one tile. They are ordered by
-   slice, step and portion: step t has entry t of every portion of the slice with more
-   than t entries. In padded slices (hy_tiled_rules.paper) every portion has as many
+   slice, step and strip: step t has entry t of every strip of the slice with more
+   than t entries. In padded slices (hy_tiled_rules.paper) every strip has as many
    entries as the longest of the slice; the additional ones are padding. */
 typedef struct hy_tiled_stage {
     int32_t first, columns;         /* range in `map` of the rows of X of the tile; they
@@ -45,7 +45,7 @@ typedef struct hy_tiled_stage {
 typedef struct hy_tiled_head {
     int64_t panels, stages, mapped, splits, partials;
     int64_t entries;   /* number of entries, padding included */
-    int64_t reordered; /* 1 if portions are not in the order of rows */
+    int64_t reordered; /* 1 if strips are not in the order of rows */
 } hy_tiled_head;
 
 /* ---- tiled_layout.c: where arrays lie ---- */
@@ -74,12 +74,12 @@ hybrid_status hy_pack_tiled(hy_job *job, const hy_tiled_rules *rules);
 /* The pack as the kernels read it. The head comes from pack.head. */
 typedef struct hy_tiled_view {
     hy_tiled_head head;
-    const int32_t *out;          /* 256 for each panel: where the sums of each portion go:
+    const int32_t *out;          /* 256 for each panel: where the sums of each strip go:
                                     a row of the chunk; for a segment, partial p as -1 -
-                                    p; HY_TILED_NONE if there is no portion */
+                                    p; HY_TILED_NONE if there is no strip */
     const int32_t *start;        /* panels + 1 elements: first stage of each panel */
     const hy_tiled_stage *stage; /* `stages` elements */
-    const uint16_t *count;       /* 256 for each stage: number of entries of each portion
+    const uint16_t *count;       /* 256 for each stage: number of entries of each strip
                                     that use the stage's tile */
     const int32_t *map;          /* `mapped` elements: rows of X, as numbers in the pack
                                     if gathered */

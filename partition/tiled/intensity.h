@@ -18,7 +18,7 @@ typedef struct hy_intensity {
     double metadata; /* delta: bytes that a thread reads about its row */
     double R;        /* columns of X that a thread computes at once */
     double mu;       /* mean entries of a row of A */
-    double mu_cut;   /* mu*: mean entries of a portion, a row or a segment of a row */
+    double mu_cut;   /* mu*: mean entries of a strip, a row or a segment of a row */
     double rho;      /* mean entries of a panel that use a staged row of X */
     double C;        /* bytes of cache lines read for a staged value, divided by B_T */
     double L;        /* mean number of panels that stage a row of X */

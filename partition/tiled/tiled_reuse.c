@@ -1,9 +1,9 @@
-/* partition/tiled/tiled_reuse.c - what the portions of a panel of spmm.cuda.tiled have
+/* partition/tiled/tiled_reuse.c - what the strips of a panel of spmm.cuda.tiled have
    in common: the numbers from which the model of Tiled SpMM follows.
 
    The columns of a panel are a bitmap, so the rows of X that it stages, their cache lines
    and the rows that other panels stage too are counted a word at a time. */
-#include "partition/tiled/portions.h"
+#include "partition/tiled/strips.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,29 +14,29 @@
 #include "base/threads/pool.h"
 
 enum {
-    SLICE   = 32,      /* portions of a slice */
+    SLICE   = 32,      /* strips of a slice */
     PIECE   = 1 << 15, /* target for the entries that a worker inspects at a time */
     OFFSET  = 4,       /* bytes of an index into device memory */
     IN_TILE = 2        /* bytes of an index into a tile */
 };
 
-/* ---- columns of portions --------------------------------------------------------- */
+/* ---- columns of strips --------------------------------------------------------- */
 
 static const int32_t *cols_of(const hy_tiled_source *source)
 {
     return hy_cols(source->A) + hy_offset(source->A, source->begin);
 }
 
-/* Reads only the first and the last entry of each portion, because columns ascend in each
+/* Reads only the first and the last entry of each strip, because columns ascend in each
    row. */
-void hy_portions_range(const hy_tiled_source *source, const hy_tiled_portions *portions,
-                       int64_t *first, int64_t *end)
+void hy_strips_range(const hy_tiled_source *source, const hy_tiled_strips *strips,
+                     int64_t *first, int64_t *end)
 {
     const int32_t *col = cols_of(source);
 
     *first = *end = 0;
-    for (int64_t i = 0; i < portions->count; i++) {
-        const hy_tiled_portion *p = &portions->list[i];
+    for (int64_t i = 0; i < strips->count; i++) {
+        const hy_tiled_strip *p = &strips->list[i];
         if (p->begin == p->end)
             continue;
         const int64_t low  = hy_tiled_col(source, col, p->begin);
@@ -46,8 +46,8 @@ void hy_portions_range(const hy_tiled_source *source, const hy_tiled_portions *p
     }
 }
 
-int64_t hy_portions_columns(const hy_tiled_source *source, const hy_tiled_portion *list,
-                            int64_t count, hy_columns *columns)
+int64_t hy_strips_columns(const hy_tiled_source *source, const hy_tiled_strip *list,
+                          int64_t count, hy_columns *columns)
 {
     const int32_t *col = cols_of(source);
     int64_t entries    = 0;
@@ -60,9 +60,9 @@ int64_t hy_portions_columns(const hy_tiled_source *source, const hy_tiled_portio
     return entries;
 }
 
-/* Advances at[i] of each portion behind its entries in tile `tile`. Returns the largest
-   number of entries that one portion has there. */
-static int64_t longest_in(const hy_tiled_source *source, const hy_tiled_portion *list,
+/* Advances at[i] of each strip behind its entries in tile `tile`. Returns the largest
+   number of entries that one strip has there. */
+static int64_t longest_in(const hy_tiled_source *source, const hy_tiled_strip *list,
                           int64_t count, const hy_columns *columns, int64_t tile,
                           int64_t *at)
 {
@@ -80,23 +80,23 @@ static int64_t longest_in(const hy_tiled_source *source, const hy_tiled_portion 
     return longest;
 }
 
-int64_t hy_portions_padded(const hy_tiled_source *source, const hy_tiled_portion *list,
-                           int64_t count, const hy_columns *columns)
+int64_t hy_strips_padded(const hy_tiled_source *source, const hy_tiled_strip *list,
+                         int64_t count, const hy_columns *columns)
 {
     int64_t padded = 0;
 
     for (int64_t first = 0; first < count; first += SLICE) {
-        const hy_tiled_portion *slice = list + first;
-        const int64_t portions        = hy_min(SLICE, count - first);
+        const hy_tiled_strip *slice = list + first;
+        const int64_t strips        = hy_min(SLICE, count - first);
         int64_t at[SLICE], left = 0;
-        for (int64_t i = 0; i < portions; i++) {
+        for (int64_t i = 0; i < strips; i++) {
             at[i] = slice[i].begin;
             left += slice[i].end - slice[i].begin;
         }
         for (int64_t tile = 0; left > 0; tile++) {
-            padded += SLICE * longest_in(source, slice, portions, columns, tile, at);
+            padded += SLICE * longest_in(source, slice, strips, columns, tile, at);
             left = 0;
-            for (int64_t i = 0; i < portions; i++)
+            for (int64_t i = 0; i < strips; i++)
                 left += slice[i].end - at[i];
         }
     }
@@ -107,7 +107,7 @@ int64_t hy_portions_padded(const hy_tiled_source *source, const hy_tiled_portion
 
 typedef struct inspection {
     const hy_tiled_source *source;
-    const hy_tiled_portions *portions;
+    const hy_tiled_strips *strips;
     int padded;
     int64_t first, end, per_line; /* range [first, end) of columns; per_line: number of
                                      values in a cache line */
@@ -146,20 +146,20 @@ static void take_columns(const inspection *s, hy_columns *c, hy_tiled_reuse *sum
 
 static hybrid_status inspect_panels(void *arg, int part, int64_t begin, int64_t end)
 {
-    const inspection *s        = arg;
-    const hy_tiled_portions *p = s->portions;
-    hy_columns *columns        = &s->columns[part];
-    hy_tiled_reuse *sums       = &s->sums[part];
+    const inspection *s      = arg;
+    const hy_tiled_strips *p = s->strips;
+    hy_columns *columns      = &s->columns[part];
+    hy_tiled_reuse *sums     = &s->sums[part];
 
     if (!columns->used)
         HY_TRY(hy_columns_open(s->source->ctx, s->first, s->end, columns));
     for (int64_t k = begin; k < end; k++) {
-        const hy_tiled_portion *list = p->list + k * HY_TILED_ROWS;
-        const int64_t count = hy_min(HY_TILED_ROWS, p->count - k * HY_TILED_ROWS);
-        int64_t entries     = hy_portions_columns(s->source, list, count, columns);
+        const hy_tiled_strip *list = p->list + k * HY_TILED_ROWS;
+        const int64_t count        = hy_min(HY_TILED_ROWS, p->count - k * HY_TILED_ROWS);
+        int64_t entries            = hy_strips_columns(s->source, list, count, columns);
         if (s->padded) {
             hy_columns_number(columns, NULL);
-            entries = hy_portions_padded(s->source, list, count, columns);
+            entries = hy_strips_padded(s->source, list, count, columns);
         }
         sums->entries += entries;
         take_columns(s, columns, sums);
@@ -172,7 +172,7 @@ static hybrid_status inspect(inspection *s, hy_tiled_reuse *out)
     hy_context *ctx      = s->source->ctx;
     const int threads    = hy_pool_threads(ctx->pool);
     const int64_t words  = (s->end - s->first + 4095) / 4096 * 64;
-    const int64_t panels = (s->portions->count + HY_TILED_ROWS - 1) / HY_TILED_ROWS;
+    const int64_t panels = (s->strips->count + HY_TILED_ROWS - 1) / HY_TILED_ROWS;
     const int64_t nnz    = hy_offset(s->source->A, s->source->end) -
                         hy_offset(s->source->A, s->source->begin);
     const int64_t grain = 1 + PIECE / (nnz / panels + 1);
@@ -196,17 +196,17 @@ static hybrid_status inspect(inspection *s, hy_tiled_reuse *out)
 }
 
 hybrid_status hy_tiled_reuse_find(const hy_tiled_source *source,
-                                  const hy_tiled_portions *portions, int padded,
+                                  const hy_tiled_strips *strips, int padded,
                                   hy_tiled_reuse *out)
 {
     hy_context *ctx = source->ctx;
     inspection s    = {.source   = source,
-                       .portions = portions,
+                       .strips   = strips,
                        .padded   = padded,
                        .per_line = HY_CACHE_LINE / (int64_t)hy_value_size(source->A->type)};
 
     *out = (hy_tiled_reuse){0};
-    hy_portions_range(source, portions, &s.first, &s.end);
+    hy_strips_range(source, strips, &s.first, &s.end);
     s.first = s.first / 64 * 64; /* the first bit of a word then stands for a row of X at
                                     the beginning of a cache line */
     if (s.first >= s.end)
@@ -223,8 +223,8 @@ hybrid_status hy_tiled_reuse_find(const hy_tiled_source *source,
 /* ---- the model -----------------------------------------------------------------------
  */
 
-/* Returns the parameters of the model for rows that were cut into `portions`. */
-static hy_intensity intensity(const hy_features *f, const hy_tiled_portions *portions,
+/* Returns the parameters of the model for rows that were cut into `strips`. */
+static hy_intensity intensity(const hy_features *f, const hy_tiled_strips *strips,
                               const hy_tiled_rules *rules, const hy_tiled_reuse *reuse)
 {
     const double size   = (double)hy_value_size(f->type);
@@ -237,7 +237,7 @@ static hy_intensity intensity(const hy_features *f, const hy_tiled_portions *por
                           .metadata = HY_METADATA,
                           .R        = rules->R,
                           .mu       = nnz / (double)f->rows,
-                          .mu_cut   = nnz / (double)portions->count,
+                          .mu_cut   = nnz / (double)strips->count,
                           .rho      = nnz / staged,
                           .C = hy_intensity_lines((double)reuse->lines, staged, size),
                           .L = hy_intensity_repeats(staged, (double)reuse->distinct),
@@ -264,7 +264,7 @@ HY_PRINTF(2, 3) static void put(writing *w, const char *format, ...)
 }
 
 static void describe(const hy_features *f, const hy_rates *r, const hy_tiled_rules *rules,
-                     const hy_tiled_portions *p, const hy_tiled_reuse *reuse, int sorted,
+                     const hy_tiled_strips *p, const hy_tiled_reuse *reuse, int sorted,
                      writing *w)
 {
     const hy_intensity m = intensity(f, p, rules, reuse);
@@ -295,7 +295,7 @@ hybrid_status hy_tiled_model(hy_context *ctx, const hybrid_csr *A, const hy_feat
 {
     const hy_tiled_rules rules   = hy_tiled_rules_for(f, r);
     const hy_tiled_source source = {.ctx = ctx, .A = A, .end = A->rows};
-    hy_tiled_portions portions   = {.list = NULL};
+    hy_tiled_strips strips       = {.list = NULL};
     hy_tiled_reuse reuse;
     hybrid_status status;
     int sorted;
@@ -303,11 +303,11 @@ hybrid_status hy_tiled_model(hy_context *ctx, const hybrid_csr *A, const hy_feat
     *text = '\0';
     if (f->nnz == 0)
         return HYBRID_OK;
-    HY_TRY_ELSE_DONE(hy_portions_make(&source, rules.segment, &portions));
-    HY_TRY_ELSE_DONE(hy_portions_order(&source, &rules, &portions, &sorted));
-    HY_TRY_ELSE_DONE(hy_tiled_reuse_find(&source, &portions, rules.paper, &reuse));
-    describe(f, r, &rules, &portions, &reuse, sorted, &(writing){text, room});
+    HY_TRY_ELSE_DONE(hy_strips_make(&source, rules.segment, &strips));
+    HY_TRY_ELSE_DONE(hy_strips_order(&source, &rules, &strips, &sorted));
+    HY_TRY_ELSE_DONE(hy_tiled_reuse_find(&source, &strips, rules.paper, &reuse));
+    describe(f, r, &rules, &strips, &reuse, sorted, &(writing){text, room});
 done:
-    hy_portions_free(ctx, &portions);
+    hy_strips_free(ctx, &strips);
     return status;
 }

@@ -17,11 +17,11 @@ enum { OFF = 1, ON = 2 };
 enum { R_F32 = 8, R_F64 = 4, R_PAPER = 16 };
 
 enum {
-    LONG  = 512, /* maximum entries of a portion; longer rows are cut */
+    LONG  = 512, /* maximum entries of a strip; longer rows are cut */
     LEAST = 32   /* minimum of hy_tiled_rules.segment, the maximum entries of a segment */
 };
 
-/* Rows are cut into more portions if uncut rows make fewer thread blocks than this for
+/* Rows are cut into more strips if uncut rows make fewer thread blocks than this for
    each multiprocessor. */
 static const double IDLE = 0.65;
 

@@ -12,13 +12,13 @@ extern "C" {
 #endif
 
 enum {
-    HY_TILED_ROWS = 256, /* portions of a panel, and threads of a block */
+    HY_TILED_ROWS = 256, /* strips of a panel, and threads of a block */
     HY_TILED_COLS = 768  /* maximum rows of X in a tile */
 };
 
-/* Whether the portions, which are rows of A or segments of long rows, are sorted. */
+/* Whether the strips, which are rows of A or segments of long rows, are sorted. */
 typedef enum hy_tiled_order {
-    HY_TILED_SORT_IF_BETTER, /* portions are sorted by their columns if the sort is
+    HY_TILED_SORT_IF_BETTER, /* strips are sorted by their columns if the sort is
                                 predicted to shorten the product */
     HY_TILED_SORT_NEVER,
     HY_TILED_SORT_ALWAYS
@@ -32,7 +32,7 @@ typedef struct hy_tiled_rules {
     int R;            /* number of columns of X that a thread computes at once */
     int tiles;        /* number of tiles that a thread block has in shared memory at a
                          time */
-    int paper;        /* 1: as in the paper. Slices are padded with zeros, portions are
+    int paper;        /* 1: as in the paper. Slices are padded with zeros, strips are
                          sorted by all their columns and stay sorted if rho rises, and the
                          copies to a tile are awaited before it is used. */
     hy_tiled_order order;

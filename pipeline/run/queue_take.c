@@ -86,8 +86,8 @@ static hy_chunk find_piece(const hy_queue *queue, const hy_site *taker,
 {
     const int64_t begin = rest->row_begin, end = rest->row_end;
 
-    if (hy_image_is_gathered(&owner->image) ||
-        rest->cached) /* gathered and cached chunks are taken whole */
+    /* chunks that gather B or X, or have a cached pack, are taken whole (queue.h) */
+    if (hy_image_is_gathered(&owner->image) || rest->cached)
         return piece_of(queue, taker, rest, begin,
                         every_row_fits(queue, taker, rest) ? end : begin);
     return piece_of(queue, taker, rest, end - fitting_rows(queue, taker, rest), end);

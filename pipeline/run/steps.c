@@ -246,7 +246,7 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
    of job.back while workers store the other half. */
 typedef struct halves {
     const hy_slot *slot;
-    int64_t half; /* entries of one copy: half of job.back_room */
+    int64_t half; /* number of entries of one copy: half of those that job.back holds */
 } halves;
 
 static int64_t half_entries(const halves *t, int64_t k)

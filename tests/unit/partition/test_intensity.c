@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/data/csr.h"
-#include "partition/tiled/portions.h"
+#include "partition/tiled/strips.h"
 #include "partition/pattern/inspect.h"
 #include "partition/tiled/intensity.h"
 #include "tests/support/engines/group.h"
@@ -209,12 +209,12 @@ static void bounds_grow_with_rows(void **state)
 static hy_tiled_reuse reuse_of(const hybrid_csr *A, int64_t segment, int padded)
 {
     const hy_tiled_source source = {.ctx = ctx, .A = A, .end = A->rows};
-    hy_tiled_portions portions;
+    hy_tiled_strips strips;
     hy_tiled_reuse reuse;
 
-    assert_int_equal(hy_portions_make(&source, segment, &portions), HYBRID_OK);
-    assert_int_equal(hy_tiled_reuse_find(&source, &portions, padded, &reuse), HYBRID_OK);
-    hy_portions_free(ctx, &portions);
+    assert_int_equal(hy_strips_make(&source, segment, &strips), HYBRID_OK);
+    assert_int_equal(hy_tiled_reuse_find(&source, &strips, padded, &reuse), HYBRID_OK);
+    hy_strips_free(ctx, &strips);
     return reuse;
 }
 

@@ -26,7 +26,7 @@ static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 0}};
 
 /* Parameters of the variant below, which tests change: maximum number of entries of a
-   segment (a part of a long row), order of the portions (rows or segments) in a panel,
+   segment (a part of a long row), order of the strips (rows or segments) in a panel,
    and 1 for the paper's form. */
 static int64_t segment;
 static hy_tiled_order order;
@@ -165,7 +165,7 @@ static void packs_are_slices(void **state)
     check_cases();
 }
 
-/* Checks packs in the paper's form, in which all portions of a slice are padded to the
+/* Checks packs in the paper's form, in which all strips of a slice are padded to the
    same number of entries. */
 static void packs_of_the_paper_are_padded(void **state)
 {
@@ -314,7 +314,7 @@ static void sorting_can_be_forced(void **state)
     order = HY_TILED_SORT_IF_BETTER;
 }
 
-/* Makes a matrix with all entries in two columns, in turn: the portions of a panel share
+/* Makes a matrix with all entries in two columns, in turn: the strips of a panel share
    both, or, once sorted, one. `cols` 1: all are in one column, so that sorting changes
    nothing. */
 static hybrid_csr in_turn(int64_t rows, int64_t cols, test_kind kind)

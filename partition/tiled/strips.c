@@ -1,4 +1,4 @@
-/* partition/tiled/portions.c - makes and orders the portions of spmm.cuda.tiled, rows of
+/* partition/tiled/strips.c - makes and orders the strips of spmm.cuda.tiled, rows of
    A or segments of long rows.
 
    Tiled SpMM (section 4.2) reads the pattern of a row as a binary number, first column as
@@ -11,7 +11,7 @@
    In the paper's form all columns are compared, and the sort is kept if rho (entries for
    each staged row of X) of all panels rises. The paper stores the rows of Y in the new
    order; here each row of Y stays in its place. */
-#include "partition/tiled/portions.h"
+#include "partition/tiled/strips.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +32,8 @@ static int64_t parts_of(int64_t length, int64_t segment)
     return length > segment ? (length + segment - 1) / segment : 1;
 }
 
-static void count_portions(const hy_tiled_source *source, int64_t segment,
-                           hy_tiled_portions *p)
+static void count_strips(const hy_tiled_source *source, int64_t segment,
+                         hy_tiled_strips *p)
 {
     const hybrid_csr *A = source->A;
 
@@ -45,14 +45,14 @@ static void count_portions(const hy_tiled_source *source, int64_t segment,
     }
 }
 
-static void list_portions(const hy_tiled_source *source, int64_t segment,
-                          const hy_tiled_portions *p)
+static void list_strips(const hy_tiled_source *source, int64_t segment,
+                        const hy_tiled_strips *p)
 {
-    const hybrid_csr *A    = source->A;
-    const int64_t first    = hy_offset(A, source->begin);
-    hy_tiled_portion *next = p->list;
-    hy_tiled_split *split  = p->split;
-    int32_t partial        = 0;
+    const hybrid_csr *A   = source->A;
+    const int64_t first   = hy_offset(A, source->begin);
+    hy_tiled_strip *next  = p->list;
+    hy_tiled_split *split = p->split;
+    int32_t partial       = 0;
 
     for (int64_t i = source->begin; i < source->end; i++) {
         const int64_t begin  = hy_offset(A, i) - first;
@@ -62,41 +62,41 @@ static void list_portions(const hy_tiled_source *source, int64_t segment,
         if (parts > 1)
             *split++ = (hy_tiled_split){row, partial, (int32_t)parts};
         for (int64_t k = 0; k < parts; k++)
-            *next++ = (hy_tiled_portion){(int32_t)(begin + k * length / parts),
-                                         (int32_t)(begin + (k + 1) * length / parts),
-                                         parts > 1 ? -1 - partial++ : row};
+            *next++ = (hy_tiled_strip){(int32_t)(begin + k * length / parts),
+                                       (int32_t)(begin + (k + 1) * length / parts),
+                                       parts > 1 ? -1 - partial++ : row};
     }
 }
 
-hybrid_status hy_portions_make(const hy_tiled_source *source, int64_t segment,
-                               hy_tiled_portions *out)
+hybrid_status hy_strips_make(const hy_tiled_source *source, int64_t segment,
+                             hy_tiled_strips *out)
 {
     hy_context *ctx = source->ctx;
     void *array;
 
     memset(out, 0, sizeof *out);
-    count_portions(source, segment, out);
-    HY_TRY(hy_array(ctx, out->count, sizeof(hy_tiled_portion), "portions", &array));
+    count_strips(source, segment, out);
+    HY_TRY(hy_array(ctx, out->count, sizeof(hy_tiled_strip), "strips", &array));
     out->list = array;
     HY_TRY(hy_array(ctx, out->splits, sizeof(hy_tiled_split), "rows in parts", &array));
     out->split = array;
-    list_portions(source, segment, out);
+    list_strips(source, segment, out);
     return HYBRID_OK;
 }
 
-void hy_portions_free(hy_context *ctx, hy_tiled_portions *portions)
+void hy_strips_free(hy_context *ctx, hy_tiled_strips *strips)
 {
-    hy_array_free(ctx, portions->list);
-    hy_array_free(ctx, portions->split);
-    memset(portions, 0, sizeof *portions);
+    hy_array_free(ctx, strips->list);
+    hy_array_free(ctx, strips->split);
+    memset(strips, 0, sizeof *strips);
 }
 
 /* ---- sort ---------------------------------------------------------------------- */
 
 typedef struct keyed {
     uint64_t key; /* sort key: first column in the high word, second column in the low
-                     word; all ones for a column that the portion lacks */
-    hy_tiled_portion portion;
+                     word; all ones for a column that the strip lacks */
+    hy_tiled_strip strip;
 } keyed;
 
 static const int32_t *cols_of(const hy_tiled_source *source)
@@ -104,16 +104,16 @@ static const int32_t *cols_of(const hy_tiled_source *source)
     return hy_cols(source->A) + hy_offset(source->A, source->begin);
 }
 
-/* Sets the keys. Returns 1 if the portions are in the order of their keys already. */
-static int make_keys(const hy_tiled_source *source, const hy_tiled_portions *p, keyed *to)
+/* Sets the keys. Returns 1 if the strips are in the order of their keys already. */
+static int make_keys(const hy_tiled_source *source, const hy_tiled_strips *p, keyed *to)
 {
     const int32_t *col = cols_of(source);
     int sorted         = 1;
 
     for (int64_t i = 0; i < p->count; i++) {
-        const hy_tiled_portion s = p->list[i];
-        const int64_t n          = s.end - s.begin;
-        uint64_t key             = n > 0 ? (uint64_t)col[s.begin] << 32 : UINT64_MAX;
+        const hy_tiled_strip s = p->list[i];
+        const int64_t n        = s.end - s.begin;
+        uint64_t key           = n > 0 ? (uint64_t)col[s.begin] << 32 : UINT64_MAX;
         if (n > 0)
             key |= n > 1 ? (uint64_t)col[s.begin + 1] : UINT32_MAX;
         to[i]  = (keyed){key, s};
@@ -152,13 +152,13 @@ static keyed *sort_keys(keyed *keys, keyed *spare, int64_t count)
     return keys;
 }
 
-/* Compares all columns of two portions; portions with the same columns keep their
+/* Compares all columns of two strips; strips with the same columns keep their
    order. */
 static int compare_columns(const void *left, const void *right, void *cols)
 {
-    const hy_tiled_portion a = ((const keyed *)left)->portion;
-    const hy_tiled_portion b = ((const keyed *)right)->portion;
-    const int32_t *col       = cols;
+    const hy_tiled_strip a = ((const keyed *)left)->strip;
+    const hy_tiled_strip b = ((const keyed *)right)->strip;
+    const int32_t *col     = cols;
     int64_t i = a.begin, j = b.begin;
 
     for (; i < a.end && j < b.end; i++, j++)
@@ -169,7 +169,7 @@ static int compare_columns(const void *left, const void *right, void *cols)
     return a.begin < b.begin ? -1 : 1;
 }
 
-/* Sorts portions with the same key by their other columns. */
+/* Sorts strips with the same key by their other columns. */
 static void sort_further(const hy_tiled_source *source, keyed *keys, int64_t count)
 {
     for (int64_t begin = 0, end; begin < count; begin = end) {
@@ -181,11 +181,10 @@ static void sort_further(const hy_tiled_source *source, keyed *keys, int64_t cou
     }
 }
 
-/* Lists the portions in the order of their columns: of the first two, or, if `paper` is
+/* Lists the strips in the order of their columns: of the first two, or, if `paper` is
    1, of all. If they are in this order already, sets *same to 1 and makes no list. */
-static hybrid_status sort_portions(const hy_tiled_source *source,
-                                   const hy_tiled_portions *p, int paper,
-                                   hy_tiled_portion *list, int *same)
+static hybrid_status sort_strips(const hy_tiled_source *source, const hy_tiled_strips *p,
+                                 int paper, hy_tiled_strip *list, int *same)
 {
     hy_context *ctx = source->ctx;
     void *keys;
@@ -197,7 +196,7 @@ static hybrid_status sort_portions(const hy_tiled_source *source,
         if (paper)
             sort_further(source, sorted, p->count);
         for (int64_t i = 0; i < p->count; i++)
-            list[i] = sorted[i].portion;
+            list[i] = sorted[i].strip;
     }
     hy_array_free(ctx, keys);
     return HYBRID_OK;
@@ -214,7 +213,7 @@ typedef struct model {
 /* Returns how many sectors of SECTOR bytes a panel reads of each column of X and writes
    of each column of Y: Gamma / rho of Eq. 3 in the paper, and the output as in its
    section 5.3. */
-static int64_t panel_traffic(model *m, const hy_tiled_portion *list, int64_t count)
+static int64_t panel_traffic(model *m, const hy_tiled_strip *list, int64_t count)
 {
     const int32_t *col = cols_of(m->source);
     int64_t written    = 0;
@@ -230,7 +229,7 @@ static int64_t panel_traffic(model *m, const hy_tiled_portion *list, int64_t cou
     return read + written;
 }
 
-static int64_t traffic(model *m, const hy_tiled_portion *list, int64_t count)
+static int64_t traffic(model *m, const hy_tiled_strip *list, int64_t count)
 {
     const int64_t panels  = (count + HY_TILED_ROWS - 1) / HY_TILED_ROWS;
     const int64_t samples = panels < SAMPLES ? panels : SAMPLES;
@@ -245,11 +244,11 @@ static int64_t traffic(model *m, const hy_tiled_portion *list, int64_t count)
     return sum;
 }
 
-/* Sets *better to 1 if sampled panels move fewer sectors with the portions in the order
+/* Sets *better to 1 if sampled panels move fewer sectors with the strips in the order
    of `other` than in the order of `p`. */
 static hybrid_status compare_traffic(const hy_tiled_source *source,
-                                     const hy_tiled_portions *p,
-                                     const hy_tiled_portion *other, int *better)
+                                     const hy_tiled_strips *p,
+                                     const hy_tiled_strip *other, int *better)
 {
     const int64_t each  = SECTOR / (int64_t)hy_value_size(source->A->type);
     const int64_t width = source->touched ? source->touched->count : source->A->cols;
@@ -264,14 +263,14 @@ static hybrid_status compare_traffic(const hy_tiled_source *source,
     return status;
 }
 
-/* Sets *better to 1 if all panels stage fewer rows of X with the portions in the order of
+/* Sets *better to 1 if all panels stage fewer rows of X with the strips in the order of
    `other` than in that of `p`, which means that rho (entries for each staged row) is
    larger. */
 static hybrid_status compare_reuse(const hy_tiled_source *source,
-                                   const hy_tiled_portions *p, hy_tiled_portion *other,
+                                   const hy_tiled_strips *p, hy_tiled_strip *other,
                                    int *better)
 {
-    const hy_tiled_portions sorted = {.count = p->count, .list = other};
+    const hy_tiled_strips sorted = {.count = p->count, .list = other};
     hy_tiled_reuse as_is, then;
 
     HY_TRY(hy_tiled_reuse_find(source, p, 0, &as_is));
@@ -280,9 +279,8 @@ static hybrid_status compare_reuse(const hy_tiled_source *source,
     return HYBRID_OK;
 }
 
-hybrid_status hy_portions_order(const hy_tiled_source *source,
-                                const hy_tiled_rules *rules, hy_tiled_portions *p,
-                                int *sorted)
+hybrid_status hy_strips_order(const hy_tiled_source *source, const hy_tiled_rules *rules,
+                              hy_tiled_strips *p, int *sorted)
 {
     hy_context *ctx = source->ctx;
     hybrid_status status;
@@ -292,8 +290,8 @@ hybrid_status hy_portions_order(const hy_tiled_source *source,
     *sorted = 0;
     if (p->count <= HY_TILED_ROWS || rules->order == HY_TILED_SORT_NEVER)
         return HYBRID_OK;
-    HY_TRY(hy_array(ctx, p->count, sizeof(hy_tiled_portion), "sorted portions", &other));
-    status = sort_portions(source, p, rules->paper, other, &same);
+    HY_TRY(hy_array(ctx, p->count, sizeof(hy_tiled_strip), "sorted strips", &other));
+    status = sort_strips(source, p, rules->paper, other, &same);
     if (status == HYBRID_OK && !same && rules->order == HY_TILED_SORT_ALWAYS)
         *sorted = 1;
     else if (status == HYBRID_OK && !same && rules->paper)
