@@ -44,7 +44,7 @@ typedef struct hy_pace {
 struct hy_run;
 
 typedef struct hy_site {
-    hy_tenant tenant; /* must be the first member */
+    hy_tenant tenant; /* must be first: its functions cast the tenant to the site */
     hy_context *ctx;
     hy_backend *backend;
     hy_rates rates;
