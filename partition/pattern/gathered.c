@@ -247,7 +247,8 @@ static int64_t count_ranges(const hy_cut *cut)
     return hy_max(1, hy_min((chunks + each - 1) / each, all->rows));
 }
 
-/* Returns the first row of A in range `i`. */
+/* Returns the first row of A in range `i`; the end of all rows if `i` is the number of
+   ranges. */
 static int64_t range_begin(const gathering *g, int64_t i)
 {
     const hy_cut *cut   = g->cut;
