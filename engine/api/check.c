@@ -108,7 +108,7 @@ static hybrid_status check_types(hy_context *ctx, hybrid_type a, hybrid_type b,
         return hy_fail(
             ctx, HYBRID_BAD_SHAPE,
             "A holds f%d values and %s holds f%d values: both must have one type",
-            a == HYBRID_F64 ? 64 : 32, name, b == HYBRID_F64 ? 64 : 32);
+            hy_value_bits(a), name, hy_value_bits(b));
     return HYBRID_OK;
 }
 
@@ -172,10 +172,7 @@ static hybrid_status check_dense_header(hy_context *ctx, const hybrid_dense *X,
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: %s is %lld, and must be 0 or more",
                        name, X->rows < 0 ? "rows" : "cols",
                        (long long)(X->rows < 0 ? X->rows : X->cols));
-    if (X->type != HYBRID_F32 && X->type != HYBRID_F64)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "%s: type %d is neither HYBRID_F32 nor HYBRID_F64", name,
-                       (int)X->type);
+    HY_TRY(hy_check_type(ctx, HYBRID_BAD_ARGUMENT, name, X->type));
     HY_TRY(check_order(ctx, X->order, name));
     const int64_t least = X->order == HYBRID_ROW_MAJOR ? X->cols : X->rows;
     const int64_t lines = X->order == HYBRID_ROW_MAJOR ? X->rows : X->cols;

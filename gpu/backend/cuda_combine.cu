@@ -84,9 +84,6 @@ hybrid_status hy_cuda_combine(hy_lane *self, const hy_combining *c)
     if (c->rows == 0 || c->filled == 0)
         return HYBRID_OK;
     HY_TRY(hy_lane_enter(self));
-    if (c->type == HYBRID_F64)
-        launch<double>(self, c);
-    else
-        launch<float>(self, c);
+    HY_CALL_BY_TYPE(c->type, launch, self, c);
     return hy_launched(self, "combine");
 }

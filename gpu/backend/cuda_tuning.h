@@ -159,9 +159,9 @@ enum {
 #define HY_VECTOR_SCATTERED 1.7
 #define HY_VECTOR_ROUND_S 4.2e-7 /* spmm.cuda.rows: seconds in which a lane handles
                                     HY_ROWS_IN_FLIGHT entries of a long row */
-#define HY_VECTOR_MERGE_F32 1.07 /* spmm.cuda.merge, f32: factor of HY_VECTOR_NONZERO and
+#define HY_VECTOR_MERGE_f32 1.07 /* spmm.cuda.merge, f32: factor of HY_VECTOR_NONZERO and
                                     HY_VECTOR_SCATTERED */
-#define HY_VECTOR_MERGE_F64 1.25
+#define HY_VECTOR_MERGE_f64 1.25
 #define HY_VECTOR_MERGE_ROW 1.0
 #define HY_MERGE_NONZERO 1.05
 #define HY_MERGE_NONZERO_LINE 1.0

@@ -189,8 +189,7 @@ hybrid_status prepare(hy_job *job)
 hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     HY_TRY(hy_lane_enter(lane));
-    return job->problem->A->type == HYBRID_F64 ? multiply_as<double>(lane, job)
-                                               : multiply_as<float>(lane, job);
+    return HY_CALL_BY_TYPE(job->problem->A->type, multiply_as, lane, job);
 }
 
 } // namespace

@@ -256,8 +256,9 @@ static hybrid_status open_products(split *s, int64_t products)
     return HYBRID_OK;
 }
 
-#define HY_SCATTER(name, T)                                                              \
-    static hybrid_status name(void *arg, int worker, int64_t begin, int64_t end)         \
+#define HY_SCATTER(is, T, suffix, ...)                                                   \
+    static hybrid_status scatter_##suffix(void *arg, int worker, int64_t begin,          \
+                                          int64_t end)                                   \
     {                                                                                    \
         const split *s = arg;                                                            \
         const T *a = (const T *)s->h->A->val + s->k0, *val = s->h->B->val;               \
@@ -280,8 +281,7 @@ static hybrid_status open_products(split *s, int64_t products)
         return HYBRID_OK;                                                                \
     }
 
-HY_SCATTER(scatter_f32, float)
-HY_SCATTER(scatter_f64, double)
+HY_VALUE_TYPES(HY_SCATTER)
 
 /* ---- rows of ranges --------------------------------------------------------------- */
 
@@ -317,24 +317,24 @@ static void find_columns(const split *s, const part *p, hy_row *row)
 
 static hybrid_status make_part(split *s, part *p)
 {
-    static const float one_f32  = 1;
-    static const double one_f64 = 1;
-    const int f64               = s->h->A->type == HYBRID_F64;
-    const hy_seat seat          = {s->h->lane, s->h->A->type, NULL};
-    const hy_term all           = {p->begin, p->end};
-    hy_row row                  = {.terms    = &all,
-                                   .count    = 1,
-                                   .b_col    = s->product_col,
-                                   .b_val    = s->product,
-                                   .products = p->end - p->begin,
-                                   .bound    = p->bound,
-                                   .room     = p->bound,
-                                   .lanes    = 1,
-                                   .shuffled = 1,
-                                   .a        = {f64 ? (const void *)&one_f64 : &one_f32},
-                                   .col      = {s->col + p->at},
-                                   .val      = {(char *)s->val + (size_t)p->at * value_size(s)}};
+    const hybrid_type type = s->h->A->type;
+    const hy_seat seat     = {s->h->lane, type, NULL};
+    hy_value one;
+    const hy_term all = {p->begin, p->end};
+    hy_row row        = {.terms    = &all,
+                         .count    = 1,
+                         .b_col    = s->product_col,
+                         .b_val    = s->product,
+                         .products = p->end - p->begin,
+                         .bound    = p->bound,
+                         .room     = p->bound,
+                         .lanes    = 1,
+                         .shuffled = 1,
+                         .a        = {&one},
+                         .col      = {s->col + p->at},
+                         .val      = {(char *)s->val + (size_t)p->at * value_size(s)}};
 
+    hy_value_put(type, &one, 0, 1);
     find_columns(s, p, &row);
     return s->h->make(&seat, &row, &p->nnz);
 }
@@ -385,7 +385,7 @@ static hybrid_status run_split(split *s, int64_t *nnz)
     give_room(s);
     HY_TRY(open_products(s, products));
     HY_TRY(hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->blocks, 1,
-                       s->h->A->type == HYBRID_F64 ? scatter_f64 : scatter_f32, s));
+                       HY_BY_TYPE(s->h->A->type, scatter), s));
     HY_TRY(hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->parts, 1, make_parts, s));
     for (int q = 0; q < s->parts; q++)
         *nnz += s->part[q].nnz;

@@ -298,10 +298,7 @@ hybrid_status hy_generate(hy_context *ctx, const char *spec, hybrid_type type,
     const kind *k;
     hybrid_status status;
 
-    if (type != HYBRID_F32 && type != HYBRID_F64)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "generate: type %d is neither HYBRID_F32 nor HYBRID_F64",
-                       (int)type);
+    HY_TRY(hy_check_type(ctx, HYBRID_BAD_ARGUMENT, "generate", type));
     HY_TRY(parse_spec(ctx, spec, &recipe, &k));
     recipe.entry_bytes = (int64_t)(sizeof(int32_t) + hy_value_size(type));
     HY_TRY_ELSE_DONE(k->open(ctx, &recipe));
