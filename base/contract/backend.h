@@ -81,12 +81,12 @@ typedef struct hy_rates {
     int sm_warps, sm_blocks, sm_registers, sm_shared;
     const hy_block_speeds *blocks; /* CUDA: constants of the kernels for SpMV in blocks;
                                       NULL: unknown */
-    size_t block_memory; /* CUDA: bytes of shared memory that a thread block may have;
-                            host: 0 */
-    size_t memory;       /* bytes of device memory that this engine may use */
-    size_t core_cache;   /* host: bytes of one core's L2 cache */
-    size_t cache;        /* bytes of the cache that all cores or multiprocessors use:
-                            the host's last-level cache, or a GPU's L2 cache */
+    size_t block_memory;     /* CUDA: bytes of shared memory that a thread block may have;
+                                host: 0 */
+    size_t memory;           /* bytes of device memory that this engine may use */
+    size_t core_cache;       /* host: bytes of one core's L2 cache */
+    size_t cache;            /* bytes of the cache that all cores or multiprocessors use:
+                                the host's last-level cache, or a GPU's L2 cache */
     const hy_factor_table *factors; /* corrections of predictions; NULL: all are 1 */
 } hy_rates;
 
@@ -186,7 +186,8 @@ HY_KERNEL_INLINE int hy_survey_same(const hy_survey *a, const hy_survey *b)
     return a->wrong == b->wrong && a->falls == b->falls && a->longest == b->longest &&
            a->squares == b->squares && a->products == b->products &&
            a->products_max == b->products_max && a->bound == b->bound &&
-           a->drawn_products == b->drawn_products && a->drawn_entries == b->drawn_entries;
+           a->drawn_products == b->drawn_products &&
+           a->drawn_entries == b->drawn_entries;
 }
 
 /* Where an address lies, as a device sees it: outside all devices (NOT), in this device's
@@ -352,7 +353,7 @@ typedef struct hy_backend_ops {
     void (*range_end)(void);
 } hy_backend_ops;
 
-enum { HY_MAX_DEVICES = 16 }; /* maximum number of devices of one engine */
+enum { HY_MAX_DEVICES = 16 };  /* maximum number of devices of one engine */
 
 struct hy_backend {
     const hy_backend_ops *ops; /* functions of the backend; each backend's own struct
@@ -360,7 +361,7 @@ struct hy_backend {
     hy_context *ctx;
     int index; /* position among the engine's devices, from 0 */
     hy_meter device, pinned;
-    hy_measured measured;    /* measured rates; they replace built-in ones */
+    hy_measured measured; /* measured rates; they replace built-in ones */
     hy_block_speeds *blocks; /* measured constants of SpMV in blocks, which `measure` sets
                                 too; NULL: the backend has no such kernels */
     hy_lane *caller_lane; /* (optional) a lane without a thread: a call that enqueues work

@@ -6,11 +6,6 @@
 
 static const hy_value_type table[] = {HY_VALUE_TYPES(ROW)};
 
-int hy_is_value_type(hybrid_type type)
-{
-    return hy_type_index(type) >= 0 && hy_type_index(type) < HY_TYPE_COUNT;
-}
-
 const hy_value_type *hy_value_type_of(hybrid_type type)
 {
     return &table[hy_type_index(type)];
@@ -19,7 +14,7 @@ const hy_value_type *hy_value_type_of(hybrid_type type)
 hybrid_status hy_check_type(hy_context *ctx, hybrid_status status, const char *name,
                             hybrid_type type)
 {
-    return hy_is_value_type(type)
+    return hy_type_index(type) >= 0 && hy_type_index(type) < HY_TYPE_COUNT
                ? HYBRID_OK
                : hy_fail(ctx, status, "%s: type %d is neither HYBRID_F32 nor HYBRID_F64",
                          name, (int)type);

@@ -53,9 +53,6 @@ typedef struct hy_value_type {
                                  number, largest finite number */
 } hy_value_type;
 
-/* Returns 1 if the enumerator names a value type. */
-int hy_is_value_type(hybrid_type type);
-
 /* Returns the row of the table for a valid type. */
 const hy_value_type *hy_value_type_of(hybrid_type type);
 
