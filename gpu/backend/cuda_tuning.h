@@ -77,16 +77,13 @@ enum {
                                       rows) of a tile if rows of X have at most one line
                                       (128 bytes), or X is scattered (see
                                       HY_SPMM_SCATTERED) */
-    HY_MERGE_UNEVEN_ITEMS = 1536,  /* spmm.cuda.merge: maximum items of a tile if rows of
-                                      X have more than one line, X is not
-                                      scattered (HY_SPMM_SCATTERED), and rows of A are uneven
-                                      (row_cv above 1) and long (HY_MERGE_LONG_ROWS) */
+    HY_MERGE_UNEVEN_ITEMS = 1536,  /* spmm.cuda.merge: the same for all other X, if rows
+                                      of A are uneven (row_cv above 1) and long
+                                      (HY_MERGE_LONG_ROWS) */
     HY_MERGE_LONG_ROWS    = 8,     /* spmm.cuda.merge: uneven rows of A with this many
                                       entries or more, on average, are long */
-    HY_MERGE_WIDE_ITEMS   = 512,   /* spmm.cuda.merge: maximum items of a tile if rows of
-                                      X have more than one line, X is not
-                                      scattered (HY_SPMM_SCATTERED), and rows of A are even or
-                                      short */
+    HY_MERGE_WIDE_ITEMS   = 512,   /* spmm.cuda.merge: the same for all other X, if rows
+                                      of A are even or short */
     HY_MERGE_LEAST_ITEMS  = 256,   /* spmm.cuda.merge: minimum items of a tile if a group
                                       of lanes reads at most two lines of X at once */
     HY_MERGE_LEAST_WIDE   = 96,    /* spmm.cuda.merge: minimum items of a tile if a group

@@ -193,16 +193,12 @@ static hybrid_status count_rows(void *arg, int part, int64_t begin, int64_t end)
    to 1.5. */
 static void set_values(const hybrid_csr *out, uint64_t key, int64_t begin, int64_t end)
 {
-    if (out->type == HYBRID_F64) {
-        double *val = out->val;
-        for (int64_t k = begin; k < end; k++)
-            val[k] =
-                0.5 + (double)(hy_draw(key, (uint64_t)hy_cols(out)[k]) >> 12) * 0x1p-52;
-    } else {
-        float *val = out->val;
-        for (int64_t k = begin; k < end; k++)
-            val[k] =
-                0.5f + (float)(hy_draw(key, (uint64_t)hy_cols(out)[k]) >> 41) * 0x1p-23f;
+    const double epsilon = hy_value_type_of(out->type)->epsilon;
+    const int unused     = 64 + ilogb(epsilon); /* bits of a draw */
+
+    for (int64_t k = begin; k < end; k++) {
+        const uint64_t draw = hy_draw(key, (uint64_t)hy_cols(out)[k]);
+        hy_value_put(out->type, out->val, k, 0.5 + (double)(draw >> unused) * epsilon);
     }
 }
 
