@@ -52,8 +52,8 @@ void cli_progress_clear(void)
     cli_progress_clear_now();
 }
 
-/* Returns the number of columns of the terminal, to which the line is cut: a longer line
-   could not be overwritten. */
+/* Returns the number of columns to which the line is cut, because a longer one could not
+   be overwritten: one less than the terminal has, or 79 if its width is unknown. */
 static int width(void)
 {
     struct winsize size;

@@ -1,4 +1,5 @@
-/* cli/output/report_json.h - writes a finished product as one JSON object. */
+/* cli/output/report_json.h - writes the report of a finished product as one JSON
+   object. */
 #ifndef CLI_REPORT_JSON_H
 #define CLI_REPORT_JSON_H
 

@@ -91,9 +91,10 @@ hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_csr *A,
 
 /* ---- runs ----------------------------------------------------------------------- */
 
-/* Checks the operands of a run, and that they match the plan. Replaces *A and *B by the
-   matrices to compute with: views of operands in device memory, and copies with 32-bit
-   columns of those with 64-bit columns. */
+/* Checks the operands of a run, and that they match the plan; with HYBRID_REUSE also that
+   their patterns do. Waits until the caller's stream has produced them. Replaces *A and
+   *B by the matrices to compute with: views of operands in device memory, and copies with
+   32-bit columns of those with 64-bit columns. */
 static hybrid_status take_operands(const hybrid_plan *plan, const hybrid_csr **A,
                                    const hybrid_csr **B)
 {
@@ -185,8 +186,8 @@ static int reads_columns(const hybrid_plan *plan)
            hy_product_has_views(&plan->product);
 }
 
-/* Runs an SpMM plan. The caller has checked the operands; whether they match the plan is
-   checked here. */
+/* Runs an SpMM plan; with HYBRID_ASYNC, only enqueues the run. The caller has checked the
+   operands; this function checks that they match the plan. */
 static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr *A,
                                const hy_source *X, double beta, const hy_beginning *start,
                                hybrid_dense *Y)

@@ -253,7 +253,8 @@ typedef struct array {
     size_t bytes;
 } array;
 
-/* Returns the memory from the first element of X to the last, gaps included. */
+/* Returns the address of X's first element, and the bytes from it to the end of the last,
+   gaps included; 0 bytes if X has no elements. */
 static array array_of(const hybrid_dense *X, const char *name)
 {
     const int64_t lines = X->order == HYBRID_ROW_MAJOR ? X->rows : X->cols;
@@ -273,7 +274,7 @@ static int overlap(const array *a, const array *b)
 static hybrid_status check_overlap(hy_context *ctx, const hybrid_csr *A,
                                    const hybrid_dense *X, const hybrid_dense *Y)
 {
-    /* 0 if A is in a file and has no arrays */
+    /* numbers of columns and of offsets: 0 if A is in a file and has no arrays */
     const size_t nnz   = A->row_ptr ? (size_t)A->nnz : 0;
     const size_t rows  = A->row_ptr ? (size_t)A->rows + 1 : 0;
     const array y      = array_of(Y, "Y");

@@ -20,10 +20,10 @@ hybrid_status hy_check_engine_options(hy_context *ctx, const hybrid_engine_optio
 hybrid_status hy_check_range(hy_context *ctx, const char *name, int64_t value,
                              int64_t least, int64_t most);
 
-/* Check the struct of a matrix, and that its arrays are aligned and not NULL; columns
-   may have 32 or 64 bits. hy_check_csr() and hy_check_dense() accept host memory only.
-   The other functions also accept operands in device memory; engine/device/spaces.h
-   checks that these are where `space` says. */
+/* Check the struct of a matrix, and that its arrays are aligned and not NULL; columns may
+   have 32 or 64 bits. hy_check_csr() and hy_check_dense() accept host memory only. The
+   other functions also accept operands in device memory; engine/device/spaces.h checks
+   that an operand is in the memory that its `space` names. */
 hybrid_status hy_check_csr_anywhere(hy_context *ctx, const hybrid_csr *A,
                                     const char *name);
 hybrid_status hy_check_csr(hy_context *ctx, const hybrid_csr *A, const char *name);

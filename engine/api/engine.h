@@ -33,10 +33,11 @@ struct hybrid_engine {
     char spill_path[HY_PATH_BYTES];    /* folder for temporary files (ctx.spill_path) */
     hy_rates_source rates;             /* file from which measured speeds were taken */
     const hy_settings *settings;       /* NULL: hy_usual_settings; set by tests only */
-    hy_narrow narrow;                  /* operands of the current call that have 64-bit
-                                          column indices */
-    hy_spaces spaces;                  /* operands and results of the current call in
-                                          device memory */
+    hy_narrow narrow;                  /* copies with 32-bit column indices of operands
+                                          that have 64-bit ones; for the current call */
+    hy_spaces spaces;                  /* which operands and results of the current call
+                                          are in device memory, with views of these
+                                          operands */
     hy_recall recall;                  /* recent one-shot calls on a device, with their
                                           plans */
     hybrid_report report;              /* report of the last finished run; zero before the

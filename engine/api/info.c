@@ -48,8 +48,9 @@ static hybrid_status survey_rows(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
-/* Compares rows [begin, end) of A with those of its transpose, and notes differences in
-   pattern and in values. */
+/* Compares rows [begin, end) of A with those of its transpose T. Sets pattern_differs at
+   the first row that has other columns in T, and returns; until then sets value_differs
+   at rows with other values. */
 static hybrid_status compare_rows(void *arg, int part, int64_t begin, int64_t end)
 {
     survey *s         = arg;

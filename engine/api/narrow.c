@@ -12,9 +12,9 @@ typedef struct narrowing {
     int32_t *to;
 } narrowing;
 
-/* Converts column indices [begin, end) to 32 bits, and notes if one is out of range: if
-   it, or its distance from the last column, is negative. The loop collects signs without
-   a branch, so that it vectorises. */
+/* Converts column indices [begin, end) of A to 32 bits. Returns BAD_MATRIX if one is out
+   of range: if it, or its distance from the last column, is negative. The loop collects
+   signs without a branch, so that it vectorises. */
 static hybrid_status narrow_some(void *arg, int part, int64_t begin, int64_t end)
 {
     const narrowing *n  = arg;
@@ -30,7 +30,8 @@ static hybrid_status narrow_some(void *arg, int part, int64_t begin, int64_t end
     return signs >> 63 ? HYBRID_BAD_MATRIX : HYBRID_OK;
 }
 
-/* Converts all columns of A. If one is out of range, hy_csr_check() names it. */
+/* Converts all columns of A. If one is out of range, returns the error of hy_csr_check(),
+   which names the entry. */
 static hybrid_status narrow_all(hy_context *ctx, const hybrid_csr *A, const char *name,
                                 int32_t *to)
 {

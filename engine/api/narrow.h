@@ -11,7 +11,8 @@
 enum { HY_NARROW_MOST = 3 }; /* maximum number of sparse operands of a call */
 
 typedef struct hy_narrow {
-    const hybrid_csr *from[HY_NARROW_MOST]; /* operands with 64-bit columns */
+    const hybrid_csr *from[HY_NARROW_MOST]; /* the caller's operands, which have 64-bit
+                                               columns */
     hybrid_csr of[HY_NARROW_MOST];          /* for each element of `from`, a matrix with
                                                the same offsets and values and 32-bit
                                                columns */

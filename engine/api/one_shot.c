@@ -14,9 +14,9 @@ static unsigned checked_after(hy_direct_end end)
     return end == HY_DIRECT_WRONG ? HYBRID_CHECK : 0;
 }
 
-/* Computes C with a plan that runs once. B is prefetched, unless an operand is in device
-   memory, the options give the host all work, or they name a variant, which might not
-   read B on the device. */
+/* Computes C with a plan that runs once. B is prefetched, unless an operand or C is in
+   device memory, the options give the host all work, or they name a variant, which might
+   not read B on the device. */
 static hybrid_status run_one_shot_sparse(hybrid_engine *engine,
                                          const hybrid_plan_options *o,
                                          const hybrid_csr *A, const hybrid_csr *B,
@@ -79,7 +79,7 @@ static hybrid_status run_one_shot_dense(hybrid_engine *engine,
 {
     hybrid_dense *Y        = update->Y;
     const hy_source source = hy_source_dense(&engine->ctx, X);
-    /* 1: the result is A*X itself */
+    /* 1: Y = A*X; only then can a device copy pinned X and Y directly */
     const int as_it_is         = update->alpha == 1 && update->beta == 0;
     const hy_one_shot one_shot = {.X = as_it_is ? X : NULL, .Y = Y};
     hybrid_plan *plan;

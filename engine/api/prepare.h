@@ -10,7 +10,8 @@
 hybrid_status hy_begin_rows(hybrid_engine *engine, int64_t rows);
 
 /* Find out whether the operands of a call are in host or device memory. hy_find_sparse()
-   also checks A and B, and writes the caller's options, checked and completed, to *o. */
+   also checks A and B, writes the caller's options, checked and completed, to *o, and
+   calls hy_begin_rows(). */
 hybrid_status hy_find_sparse(hybrid_engine *engine, const hybrid_plan_options *options,
                              const hybrid_csr *A, const hybrid_csr *B,
                              hybrid_plan_options *o);

@@ -27,8 +27,8 @@ static int accepts_matrix(const hybrid_csr *A)
     return is_device_space(A->space) && A->rows > 0 && A->cols > 0 && A->nnz > 0;
 }
 
-/* Returns 1 if the options ask for nothing that only a plan can do, such as a chunk size
-   or a variant. */
+/* Returns 1 if the options name no variant and no chunk size, and set no flags except
+   HYBRID_DETERMINISTIC and HYBRID_CHECK: other options need a plan. */
 static int accepts_options(const hybrid_plan_options *options)
 {
     const unsigned taken = HYBRID_DETERMINISTIC | HYBRID_CHECK;

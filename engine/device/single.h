@@ -41,8 +41,8 @@ typedef struct hy_single {
                            thread that a site of the device would use; NULL if `lane` is
                            the caller's stream */
     hy_mark *mark;
-    hybrid_csr A; /* copy of the struct A whose only offset that the host can read is the
-                     first, which is 0 */
+    hybrid_csr A; /* copy of the caller's struct A; its row_ptr points to a single 0 in
+                     host memory, since the offsets of A are in device memory */
     hy_problem problem;
     hy_converted converted;
     hy_chunk chunk; /* chunk with all rows; hy_single_plan() or a plan sets variant and

@@ -69,8 +69,11 @@ hybrid_space hy_spaces_find(const hy_spaces *spaces, const void *ptr);
    nanoseconds of waiting. */
 void hy_spaces_rest(int64_t waited_ns);
 
-/* Sets options so that the device that holds operands or the result computes.
-   `of_dense`: 1 for SpMM; 0 if options->x_space has no meaning. */
+/* Sets options->split so that the device that holds operands or the result computes
+   alone. If only the options ask for device memory, that is the first device. Does
+   nothing if all matrices are in host memory. Fails if the engine has no such device, or
+   if options->split gives the host work. `of_dense`: 1 for SpMM; 0 if options->x_space
+   has no meaning. */
 hybrid_status hy_spaces_options(hy_spaces *spaces, int of_dense,
                                 hybrid_plan_options *options);
 

@@ -240,8 +240,9 @@ static hybrid_status draw_enough(sample *s, double limit, hy_result_size *out)
     return HYBRID_OK;
 }
 
-/* Returns the number of places of the table: enough for PRODUCTS columns, or fewer if
-   they would take more than 1/TABLE_PART of free host memory. */
+/* Returns the number of places of the table: enough for PRODUCTS columns, or fewer, down
+   to LEAST_TABLE, if host memory is limited and they would take more than 1/TABLE_PART of
+   what is free. */
 static uint32_t places_for(const hybrid_engine *engine)
 {
     const hy_meter *meter = &engine->ctx.memory.meter;

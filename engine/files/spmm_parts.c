@@ -49,14 +49,14 @@ static hybrid_status read_x_if_small(hy_spmm *u)
     return HYBRID_OK;
 }
 
-/* Returns 1 if the part is the first of several. */
+/* Returns 1 if A has several parts and X has not been read completely from its file. */
 static int has_more(const hy_spmm *u, const hy_a_part *part)
 {
     return !u->whole.source && part->A->rows < u->A.source.rows;
 }
 
-/* Computes the rows of Y that belong to the part, and hands them to the caller if it
-   takes them. */
+/* Computes the rows of Y that belong to this part of A. If u->take is set, it receives
+   them. */
 static hybrid_status update_part(hy_spmm *u, const hy_a_part *part)
 {
     hybrid_dense rows = *u->Y;

@@ -38,7 +38,7 @@ hybrid_status hy_spmm_check(hy_spmm *u, const hybrid_dense *Y);
    A in memory. */
 hybrid_status hy_spmm_read_small(hy_spmm *u);
 
-/* Computes the rows of Y from `first` on, which is 0 without `take`. */
+/* Computes the rows of Y from `first` on; `first` must be 0 if `take` is NULL. */
 hybrid_status hy_spmm_multiply(hy_spmm *u, int64_t first);
 
 /* Completes the report of the call. */

@@ -3,7 +3,7 @@
    While features are unknown, devices are estimated with the most favourable ones and the
    host with the least favourable, so that a host that is sooner can be chosen without
    further inspection. Then the schedule that seems fastest takes its next step, until the
-   fastest one has been cut. No step is taken that cannot change the choice. */
+   fastest one has cut its chunks. No step is taken that cannot change the choice. */
 #include "engine/plan/choose.h"
 
 #include <math.h>
@@ -11,8 +11,8 @@
 #include "engine/plan/grain.h"
 #include "engine/rates/traffic.h"
 
-/* Smallest and largest hy_features.tile_fill: no two rows of A share a column, or all
-   rows have the same columns. */
+/* Smallest and largest hy_features.tile_fill of 16 neighbouring rows of A: no two of
+   these rows share a column, or all have the same columns. */
 static const double LEAST_FILL = 1.0 / 16, MOST_FILL = 1;
 
 static int is_on_device(const hy_option *o)
@@ -226,7 +226,9 @@ static int64_t up_of(const hy_choice *c, const hy_schedule *schedule)
     return -1;
 }
 
-/* Hands the layout to the caller, who frees it. */
+/* Hands the layout of the schedule `best` to the caller, who frees it. Sets out->seconds
+   to the seconds of the best schedule on the device, and out->ways_up to the bytes that
+   other schedules send. */
 static void take(hy_choice *c, hy_option *best, hy_layout *out)
 {
     *out         = best->layout;

@@ -11,7 +11,8 @@
 /* Facts about a product that planning finds out, as bits. */
 enum {
     HY_KNOW_SIZES   = 1, /* the profile has the sizes of the operands */
-    HY_KNOW_DEVICES = 2, /* the variants of the device are ranked, too */
+    HY_KNOW_DEVICES = 2, /* the variants of the device are ranked; before, only those of
+                            the host */
     HY_KNOW_ROWS    = 4, /* the profile has the lengths of rows (hy_product_inspect()) */
     HY_KNOW_FILL    = 8, /* the profile has the positions of entries
                             (hy_product_inspect_tiles()) */
@@ -59,9 +60,9 @@ void hy_choice_close(hy_choice *choice);
 int hy_choice_is_host(hy_choice *choice);
 
 /* Returns what planning must inspect before the product is cut (HY_KNOW values); 0 if
-   enough is known. If the host will compute, it asks for lengths of rows only if there
-   are several chunks. It then asks for positions of entries only if inspecting them takes
-   at most the share `budget`, 0 to 1, of the host's predicted time. */
+   enough is known. If the host will compute, hy_choose() asks for lengths of rows only if
+   there are several chunks, and for positions of entries only if inspecting them takes at
+   most the share `budget`, 0 to 1, of the host's predicted time. */
 unsigned hy_choose(hy_choice *choice, unsigned known, double budget);
 
 /* Makes the layout of the schedule with the shortest predicted run; the caller frees it.

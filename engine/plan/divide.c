@@ -46,8 +46,8 @@ typedef struct division {
 
 /* ---- each for itself ----------------------------------------------------------- */
 
-/* Makes the layout of the cheapest candidate (variant) of the device that has a layout,
-   and sets *found to 1; to 0 if there is no such candidate. */
+/* Tries the variants of the device, the fastest first, until one has a layout. *found
+   becomes 1 if one has, else 0. */
 static hybrid_status plan_alone(const division *d, hy_portion *portion, int *found)
 {
     const hy_product *product = portion->product;
@@ -311,8 +311,8 @@ hybrid_status hy_divide(const hybrid_csr *A, const hybrid_csr *B, hy_portion *po
 /* ---- rows of others ------------------------------------------------------------ */
 
 /* Returns 1 if the device may take rows of other portions: it has all of B or X, or its
-   packs contain the rows of B or X that they need. Returns 0 with a resident A, whose
-   rows stay on their device, and if the bits of rows depend on their chunk. */
+   packs contain the entries of B (HY_FORM_NONE). Returns 0 with a resident A, whose rows
+   stay on their device, and if the bits of rows depend on their chunk. */
 static int may_take(const hy_portion *portion)
 {
     const unsigned flags = portion->product->options.flags;

@@ -10,7 +10,7 @@
    product is therefore divided among devices of one kind only.
 
    Predictions err. A device that has finished its own rows may take rows of the others
-   (queue.h) if it has all of B or X, or if its packs contain what they need. Rows of a
+   (queue.h) if it has all of B or X, or if its packs contain the entries of B. Rows of a
    resident A stay on their device, and so do rows of a deterministic dense result. */
 #ifndef HY_DIVIDE_H
 #define HY_DIVIDE_H

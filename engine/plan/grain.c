@@ -61,8 +61,8 @@ static double most_sparse(const hy_planning *p)
     return fmin(bytes / entry, DEVICE_PRODUCTS);
 }
 
-/* Returns the minimum number of chunks that an image requires: one in column blocks, or a
-   ring. */
+/* Returns the minimum number of chunks that column blocks or a ring require; 1 for other
+   images. */
 static int64_t least_of_image(const hy_portion *portion, const hy_image *image)
 {
     const int64_t blocks = hy_image_col_blocks(image);
@@ -168,9 +168,10 @@ static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
 
 /* ---- either ------------------------------------------------------------------------ */
 
-/* Getting the pages of a fresh buffer takes as long as computing its contents once. A
-   product with few chunks fills each buffer only a few times. Its chunks are therefore
-   short, so that buffers are small. */
+/* Returns the maximum scalar products of a chunk of SpGEMM on a host with few threads.
+   Such chunks are short, so that buffers are small: getting the pages of a fresh buffer
+   takes as long as computing its contents once, and a product with few chunks fills each
+   buffer only a few times. */
 static int64_t products_of_few(int64_t products)
 {
     const int64_t share = products / FEW_CHUNKS;
@@ -178,9 +179,9 @@ static int64_t products_of_few(int64_t products)
     return hy_min(hy_max(share, FEW_LEAST), HOST_LEAST);
 }
 
-/* Returns the scalar products of a chunk that the host computes in place. A chunk of SpMM
-   is one parallel loop, at whose end workers wait for the slowest. So chunks are long,
-   but short enough for the caller to cancel the run soon. */
+/* Returns the maximum scalar products of a chunk that the host computes in place. A chunk
+   of SpMM is one parallel loop, at whose end workers wait for the slowest. So chunks are
+   long, but short enough for the caller to cancel the run soon. */
 static int64_t host_products(const hy_planning *p)
 {
     const int64_t threads = hy_pool_threads(p->product->engine->ctx.pool);

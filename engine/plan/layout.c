@@ -16,9 +16,10 @@ enum {
 /* ---- what is there ---------------------------------------------------------------- */
 
 /* Finds which rows of B or X each chunk waits for (hy_chunk.x_begin and x_end). This
-   reads at least one cache line for each row of A. If sending all of B or X takes less
-   time than that, and the product runs once, every chunk waits for all of it instead. A
-   ring of rows always needs the exact rows. */
+   reads column indices of A: a cache line for each row, or all indices if these are fewer
+   bytes. If sending all of B or X takes less time than reading them, and the product runs
+   once, every chunk waits for all of B or X instead. A ring of rows or entries always
+   needs the exact rows. */
 static hybrid_status find_x_ranges(const hy_planning *p, const hy_layout *layout)
 {
     hy_context *ctx     = &p->product->engine->ctx;

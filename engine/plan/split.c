@@ -102,7 +102,8 @@ static double predict(const hy_portion *portions, int count, hy_run_kind kind,
 
 /* ---- whether ------------------------------------------------------------------- */
 
-/* Returns the values of the portions' images in the table of refusals. */
+/* Returns HY_WITH_ROW_RING if some portion has a ring of rows, and HY_WITH_COLUMN_RING if
+   one has column blocks, combined with | (refusals.h). */
 static unsigned image_values(const hy_portion *portions, int count)
 {
     unsigned values = 0;
@@ -328,8 +329,8 @@ static int leaves_workers_idle(const hy_portion *first, const hy_problem *proble
            ((Y->ld == Y->cols || Y->rows == 1) && lies_alike(problem));
 }
 
-/* The host does not help once all of A is cached on devices, because the caller may have
-   freed A's arrays. It does not help either if X would have to be read for it. */
+/* Returns NULL once all of A is cached on devices, because the caller may have freed A's
+   arrays, and if X would have to be read for the host. */
 const hy_forecast *hy_split_forecast(const hy_forecast *forecasts,
                                      const hy_portion *portions, int count,
                                      const hy_problem *problem, int direct)

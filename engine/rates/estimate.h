@@ -59,8 +59,9 @@ double hy_seconds(const hy_estimate *estimate, const hy_rates *site,
 double hy_seconds_together(const hy_estimate *each, const hy_rates *const *rates,
                            int count, const hy_rates *host);
 
-/* Returns 1 if a way that takes `seconds` is preferred to a simpler one. Differences
-   below a tenth do not count, because estimates err by that much. */
+/* Returns 1 if a way that takes `seconds` is preferred to a simpler one that takes
+   simpler_s. Differences below a tenth do not count, because estimates err by that
+   much. */
 static inline int hy_is_sooner(double seconds, double simpler_s)
 {
     return seconds < 0.9 * simpler_s;

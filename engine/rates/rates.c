@@ -100,7 +100,9 @@ static int is_of_other_format(hybrid_status status, const hy_rates_file *file)
            file->format != HY_RATES_FORMAT;
 }
 
-/* Reads the file into `room`, and takes the speeds of both backends from it. */
+/* Reads the file into `room`, and takes the speeds of both backends from it. If `by_name`
+   is 1, the user named the file, which must then have the current format and describe a
+   backend. Else *ignored becomes 1 if the file has another format. */
 static hybrid_status load_from(const char *path, int by_name, hy_backend *host,
                                hy_backend *device, hy_rates_file *room, int *ignored)
 {

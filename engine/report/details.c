@@ -72,8 +72,8 @@ static void put_candidates(hy_words *w, const hybrid_plan *plan)
     }
 }
 
-/* Writes the estimate of a run of one portion (the rows that one site computes), and how
-   long each resource would be busy. */
+/* Writes the estimate of a run of one device's portion, and how long each resource would
+   be busy. Writes nothing for the host. */
 static void put_estimate(hy_words *w, const hy_portion *portion)
 {
     const hy_product *product    = portion->product;
@@ -184,7 +184,8 @@ static int is_same(const hy_forecast *a, const hy_forecast *b)
     return a->why_not == b->why_not && fabs(a->share - b->share) == 0;
 }
 
-/* Writes the share of the work that the host is expected to take from the devices. */
+/* Writes which share of the work the host is expected to take from the devices, or why it
+   takes none; or that the host computes alone. */
 static void put_split(hy_words *w, const hybrid_plan *plan)
 {
     const hy_portion *host    = &plan->portions[plan->count];

@@ -79,8 +79,8 @@ static void put_result(hy_words *w, const hybrid_plan *plan)
 
 /* ---- memory ----------------------------------------------------------------------- */
 
-/* Writes how much host memory is left for C. Writes nothing for SpMM, of which the
-   caller allocates X and Y. */
+/* Writes how much host memory is left for C, and whether the predicted C fits. Writes
+   nothing for SpMM, if host memory is not limited, or if C stays on the device. */
 static void put_memory(hy_words *w, const hybrid_plan *plan)
 {
     const hy_context *ctx = &plan->product.engine->ctx;

@@ -21,9 +21,10 @@ int64_t hy_resident_bytes(const hy_portion *portion)
     return sum;
 }
 
-/* If the host may help, a chunk counts as cached once the device has computed it. If the
-   packs of all chunks are cached but the cache is not complete, one chunk less counts:
-   the host may still take a cached chunk. */
+/* If the host takes no part, or the cache is complete, every chunk with a place in the
+   cache counts. If the host may help, a chunk counts once the device has computed it. If
+   the packs of all chunks are cached but the cache is not complete, one chunk less
+   counts: the host may still take a cached chunk. */
 int64_t hy_resident_chunks(const hy_site *site, int64_t col_blocks, int helped)
 {
     const hy_pack_cache *cache = &site->cache;

@@ -18,8 +18,8 @@ int64_t hy_column_blocks_cols(const hy_portion *portion, int64_t blocks, int64_t
 hy_image hy_column_blocks_fixed(const hy_portion *portion, int64_t cols);
 hy_image hy_column_blocks_movable(const hy_portion *portion, int64_t cols);
 
-/* Returns at most `blocks` movable blocks that are all on the device at once. The axis is
-   HY_AXIS_NONE if one block would hold all columns. */
+/* Returns X in at most `blocks` movable blocks that are all on the device at once. The
+   axis is HY_AXIS_NONE if one block would hold all columns. */
 hy_image hy_column_blocks_beside(const hy_portion *portion, int64_t blocks, int pinned);
 
 /* Returns 1 if the column blocks of a run may begin at other columns than planned, so

@@ -20,7 +20,7 @@ enum {
 
 /* Returns options.depth if it is set. Else returns one slot if operands and result are in
    device memory, because there are no copies to overlap with. Returns two slots (with one
-   thread: one) if the host has only a few cores: a core begins the next chunk while
+   thread: one) for an SpGEMM on a host with few cores: a core begins the next chunk while
    others end the one before. Otherwise returns DEPTH. */
 int hy_slots_fewer(const hy_portion *portion)
 {

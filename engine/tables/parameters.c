@@ -31,9 +31,9 @@ static const hy_variant *find(const hy_variant *const *variants, span name)
     return NULL;
 }
 
-/* Returns `value` as a number if it is a positive one, else its place, from 1, in
-   `allowed`, a list "value|value" that ends at a space or at the string's end. Returns 0
-   if the list does not have it. */
+/* Returns 0 unless `value` is in `allowed`, a list "value|value" that ends at a space or
+   at the string's end. Else returns `value` as a number if it is a positive one, or its
+   place in the list, from 1. */
 static int32_t value_of(const char *allowed, span value)
 {
     for (int32_t place = 1;; place++) {
@@ -48,8 +48,9 @@ static int32_t value_of(const char *allowed, span value)
     }
 }
 
-/* Reads one "name=value" into `values`. Sets *known to 1 if some variant has a parameter
-   of that name. */
+/* If the variant has a parameter `name`, sets *known to 1, and *found and the parameter's
+   element of `values` to the number of `value` (value_of(), 0 if it is not allowed). Else
+   changes nothing. */
 static void read_one(const hy_variant *variant, span name, span value, int *known,
                      int32_t values[HY_PARAMETERS], int32_t *found)
 {
@@ -106,8 +107,9 @@ hybrid_status hy_parameters_read(hy_context *ctx, const hy_variant *const *varia
     return HYBRID_OK;
 }
 
-/* Returns the text of a value in `allowed`, a list "value|value" that ends at a space or
-   at the string's end. */
+/* Returns the text of the value with number `value` (value_of()) in `allowed`, a list
+   "value|value" that ends at a space or at the string's end; the last text if none has
+   this number. */
 static span text_of(const char *allowed, int32_t value)
 {
     span one = until(allowed, "| ");

@@ -20,8 +20,8 @@ typedef struct hy_blocking {
                             gathered, those in its pack */
     size_t size;         /* bytes of a value */
     hy_touched touched;  /* touched rows of X if the chunk is gathered */
-    int64_t *count;      /* rows + 1 elements: number of blocks of each block row; the
-                            last element is spare */
+    int64_t *count;      /* rows + 1 elements: element k is the number of blocks of block
+                            row k; the last is for a packer that calls hy_prefix_sum() */
 } hy_blocking;
 
 /* Cuts the chunk into blocks of f->block_rows x f->block_cols and counts them. f is the

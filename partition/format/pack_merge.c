@@ -85,8 +85,9 @@ static int64_t row_at(const hybrid_csr *A, int64_t low, int64_t high, int64_t it
     return low;
 }
 
-/* Returns the place where tile t begins. The search covers rows `near` to `far`; the
-   place must lie in one of them. */
+/* Returns the place where tile t begins: item t * shape.items of the merge path. If that
+   item is in a row of at most shape.longest entries, the tile begins where the row does,
+   so that the row is not cut. The row of the item must be in [near, far]. */
 static place tile_start(const hybrid_csr *A, hy_merge_shape shape, int64_t t,
                         int64_t near, int64_t far)
 {

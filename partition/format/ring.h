@@ -14,7 +14,7 @@
 /* Maps columns of one chunk, which are rows of X, to places in the ring. */
 typedef struct hy_ring {
     int32_t base;  /* row of X whose place is 0: the greatest multiple of `rows` that is
-                      at most chunk->x_begin */
+                      at most chunk->x_begin; 0 if X has no ring */
     int32_t rows;  /* number of rows of the ring; 0 if X has no ring */
     int32_t first; /* the chunk may touch rows [first, first + count) of X */
     uint32_t count;
@@ -46,8 +46,8 @@ static inline int hy_ring_has(const hy_ring *ring, int32_t col)
     return (uint32_t)(col - ring->first) < ring->count;
 }
 
-/* Returns 1 if all entries of rows [begin, end) of A lie in columns that are rows of X in
-   the ring. Columns ascend in a row. */
+/* Returns 1 if the chunk may touch (hy_ring_has()) all columns of rows [begin, end) of A.
+   Columns ascend in a row, so the first and the last are tested. */
 static inline int hy_ring_covers(const hy_ring *ring, const hybrid_csr *A, int64_t begin,
                                  int64_t end)
 {
@@ -65,7 +65,7 @@ static inline int hy_ring_covers(const hy_ring *ring, const hybrid_csr *A, int64
 /* Returns the place in the ring of row `col` of X, which the ring must hold. */
 static inline int32_t hy_ring_position(const hy_ring *ring, int32_t col)
 {
-    const int32_t at = col - ring->base; /* is less than 2 * rows */
+    const int32_t at = col - ring->base; /* less than 2 * rows */
     return at < ring->rows ? at : at - ring->rows;
 }
 

@@ -22,8 +22,8 @@
 
 enum {
     HY_LOAD_PIECES = 4,
-    HY_COUNTED_ROW = 4096 /* hy_loader_count() allows at most this many entries in a row
-                             of A, so that the scalar products of a row of A*A fit 32
+    HY_COUNTED_ROW = 4096 /* maximum entries of a row of A for which hy_loader_count() may
+                             be called: the scalar products of a row of A*A then fit 32
                              bits */
 };
 
@@ -122,7 +122,7 @@ typedef struct hy_load_progress {
     pthread_cond_t changed; /* signals changes of `free`, `stop` and `loading` */
     hy_inbox *inbox;        /* inbox of the driver; NULL before the run begins */
     int64_t free;           /* number of leading blocks of the image that no chunk needs
-                               any more */
+                               any more; a block of a ring of entries is an entry */
     int64_t elements;       /* number of leading elements of X, or entries of B, whose
                                copies are enqueued. -1: not even the offsets of B are
                                sent. */
@@ -168,7 +168,8 @@ hybrid_status hy_loader_open(hy_lane_set *lane_set, size_t image_room, hy_loader
 /* Allocates the device memory again that hy_loader_leave() freed. */
 hybrid_status hy_loader_return(hy_loader *loader);
 
-/* Frees the device memory until hy_loader_return(). No copy may be under way. */
+/* Frees the device memory of the operand, until hy_loader_return(), and of columns that
+   the device transposes. No copy may be under way. */
 void hy_loader_leave(hy_loader *loader);
 
 /* Closes a finished loader. If hy_loader_finish() failed, the lane set must be closed
@@ -185,7 +186,8 @@ void hy_loader_begin(hy_loader *loader, const hy_source *source, const hy_image 
    needs none of the first `free` blocks of the image. When a chunk may have the rows that
    it waits for, the loader puts a task (the tick) into `inbox`. `timed`, 1: the times of
    all copies are wanted. `room` is the bytes of device memory in which the device
-   transposes a column-major X; 0: workers transpose it. */
+   transposes a column-major X; 0: workers transpose it. A continued load ignores `free`,
+   `timed` and `room`. */
 hybrid_status hy_loader_start(hy_loader *loader, const hy_problem *problem, int64_t free,
                               hy_inbox *inbox, int timed, size_t room);
 
@@ -249,7 +251,7 @@ hybrid_status hy_load_all(hy_loader *loader);
 
 /* load_order.c: hy_load_step() returns the maximum elements of a region that are loaded
    at once when its first `begin` are loaded. hy_load_some() loads elements [begin, end),
-   at most that many. They are whole rows if the region is loaded in rows. */
+   at most that many. If the region is loaded in rows, both count whole rows. */
 int64_t hy_load_step(const hy_loader *loader, const hy_region *region, int64_t begin);
 hybrid_status hy_load_some(hy_loader *loader, const hy_region *region, int64_t begin,
                            int64_t end);

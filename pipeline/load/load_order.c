@@ -2,9 +2,9 @@
 #include "base/data/min_max.h"
 #include "pipeline/load/load.h"
 
-/* Notes that `elements` leading elements of X, or entries of B, are on their way once the
-   piece that workers fill is sent; if no piece is being filled, reports it at once.
-   Returns 0 if loading must stop. */
+/* Reports that `elements` leading elements of X, or entries of B, are on their way, or
+   the error `status`. If workers fill a piece, the elements are reported when that piece
+   is sent. Returns 0 if loading must stop. */
 static int reach(hy_loader *loader, int64_t elements, hybrid_status status)
 {
     hy_load_progress *progress = &loader->progress;

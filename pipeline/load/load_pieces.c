@@ -126,8 +126,8 @@ static void begin_fill(hy_loader *loader, hy_load_piece *piece)
                   part->units, grain, part->way->fill, piece);
 }
 
-/* Lets workers begin to fill this piece, then waits for the piece before it and sends
-   that one. */
+/* Lets workers begin to fill a piece of this part, then waits for the piece before it and
+   sends that one. A part that is copied directly is sent behind it at once. */
 hybrid_status hy_load_part_of(hy_loader *loader, const hy_load_part *part)
 {
     hy_load_ring *ring = &loader->ring;

@@ -8,9 +8,9 @@
 #include "base/contract/variant.h"
 
 /* Returns the bytes to reserve for each of the two rooms, for a product with these
-   features and an X with x_rows rows. A plan reserves them because it does not know the
-   order of X and Y. Returns 0 if the budget is too small or the device cannot
-   transpose. */
+   features, an X with x_rows rows, and a device budget of `memory` bytes. A plan reserves
+   them because it does not know the order of X and Y. Returns 0 if the budget is too
+   small, X has a single column, or the device cannot transpose. */
 size_t hy_room_bytes(const hy_backend *backend, const hy_features *f, int64_t x_rows,
                      size_t memory);
 

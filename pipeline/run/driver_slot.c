@@ -253,7 +253,8 @@ static hy_urgency urgency(const hy_slot *slot)
     return slot->placing && !slot->job.decodes ? HY_PLACE : HY_PACK;
 }
 
-/* Counts the part as reserved or stored, for which other slots may wait. */
+/* After `reserve`, numbers the part and counts its rows as reserved; after `place`,
+   counts the part as stored. Other slots may wait for both. */
 static void note_order(hy_slot *slot, hy_step step)
 {
     hy_run *run = slot->site->run;

@@ -57,7 +57,7 @@ static hybrid_status convert_indices(hy_lane *lane, int offsets, hy_buffer *room
 
 /* ---- X ------------------------------------------------------------------------- */
 
-/* Returns X as a row-major matrix, which a column without gaps is as well. */
+/* Returns X, as a row-major matrix with ld 1 if X is column-major and has one column. */
 static hybrid_dense in_rows(const hybrid_dense *X)
 {
     hybrid_dense rows = *X;
@@ -81,7 +81,7 @@ static int lies_as_kernels_read(const hy_image *image, const hybrid_dense *X)
 }
 
 /* Returns the description of a copy of X from element (row, col) on; the caller adds the
-   destination. */
+   destination and the number of columns. */
 static hy_combining from_x(const hybrid_dense *X, int64_t row, int64_t col)
 {
     const int rows = X->order == HYBRID_ROW_MAJOR;

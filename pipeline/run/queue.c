@@ -204,7 +204,8 @@ static int is_in_time(const hy_queue *queue, const hy_site *c, int64_t work)
 }
 
 /* Claims the next rows, up to the end of the chunk of the site's own cut that contains
-   them. */
+   them. Returns 0 if no rows are left, or, unless `must` is 1, if the site is not
+   predicted to compute them in time. */
 static int claim_in_order(hy_queue *queue, hy_site *c, int must, hy_claim *out)
 {
     while (c->next < c->stop && rows_at(c, c->next)->row_end <= queue->front)

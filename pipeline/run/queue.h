@@ -45,7 +45,8 @@ void hy_queue_open(hy_queue *queue, const hy_profile *profile, int in_order);
 void hy_queue_add(hy_queue *queue, hy_site *site);
 
 /* Claims rows for the site. Returns 0 if none are left for it. If `must` is 0, also
-   returns 0 if other sites are predicted to finish the remaining rows sooner. */
+   returns 0 if other sites are predicted to finish the remaining rows sooner, or, with
+   sites that claim in order, to wait for these rows. */
 int hy_queue_claim(hy_queue *queue, int site, int must, hy_claim *out);
 
 /* Called when the site has computed a chunk (for SpGEMM: counted its entries). `ns` is

@@ -8,8 +8,9 @@ static const double MARGIN = 1.25; /* a taker gets an owner's remaining rows onl
 
 /* ---- pieces -------------------------------------------------------------------- */
 
-/* Returns features with what the taker's variant has chosen for its own chunks. The host
-   has none, and its variants choose nothing. */
+/* Returns features from which a piece for the taker copies the variant's parameters and
+   block shape (hy_queue_choose()): those of the taker's first chunk. The host has no
+   chunks and its variants need neither, so those of the whole product serve. */
 static const hy_features *chosen_by(const hy_queue *queue, const hy_site *taker)
 {
     return taker->list.count > 0 ? &taker->list.cut->features : &queue->profile->features;

@@ -52,7 +52,8 @@ static hybrid_status begin_on_device(hy_site *site)
                               &site->problem);
 }
 
-/* Begins to load B or X if the site has a loader. */
+/* Prepares the site for transposing X and Y and for operands in device memory, then
+   begins to load B or X if the site has a loader. */
 static hybrid_status begin_load(hy_run *run, hy_site *site)
 {
     hy_loader *loader = site->loader;

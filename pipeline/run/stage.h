@@ -6,7 +6,8 @@
 
 /* Where a stage runs: on the pool, on a lane of the backend, or in the thread that drives
    the run. A stage on the pool or in the driver starts when the host has seen the end of
-   the stage before it. A lane waits for marks of other lanes without the host. */
+   the stage before it, unless hy_step_waits() returns 0. A lane waits for marks of other
+   lanes without the host. */
 typedef enum hy_where {
     HY_ON_IN,
     HY_ON_RUN,

@@ -21,8 +21,8 @@ int hy_step_waits(const hy_slot *slot, hy_step step);
    have arrived. */
 hy_mark *hy_step_mark(const hy_slot *slot, hy_step step);
 
-/* Does the stage's step at once on the pool or in the driver, or enqueues it on a lane.
-   Sets slot->passage[step].bytes. */
+/* Does the stage's step: at once in the calling thread, or, if the stage is on a lane,
+   enqueues it on `lane`. Sets slot->passage[step].bytes. */
 hybrid_status hy_step_run(hy_slot *slot, const hy_stage *stage, hy_lane *lane);
 
 #endif /* HY_STEPS_H */

@@ -5,9 +5,11 @@
 #include "support/runs/budgets.h"
 
 /* Runs the SpMM variants of `names` on all cases with HYBRID_RESIDENT, with several
-   widths and chunk sizes. Each run has another X; later runs have invalid arrays of A,
-   or changed values of A before and after hybrid_plan_refresh(). Prints failures and
-   returns their number; adds the number of plans to *checked. */
+   widths and chunk sizes. Each run has another X; later runs have invalid arrays of A, or
+   changed values of A before and after hybrid_plan_refresh(). Every result must be that
+   of the values that A had in the first run or at the last refresh. Later runs must send
+   no more than X. Prints failures and returns their number; adds the number of plans to
+   *checked. */
 int resident_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
 
 /* Runs A*X twice with HYBRID_RESIDENT, with caps on device memory that decrease from 256
