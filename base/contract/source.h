@@ -35,8 +35,9 @@ typedef struct hy_on_device {
 
 typedef struct hy_source hy_source;
 
-/* Cursors over the parts of an operand that the host reads, one after another
-   (partition/parts/). */
+/* Any thread may call fill(), gather(), run() and lines(), also several threads at once.
+   Only the thread that made the public call of the library may call whole() and the next_
+   functions, which copy nothing if the operand is in memory. */
 struct hy_a_part;
 struct hy_a_parts;
 struct hy_b_rows;

@@ -30,7 +30,8 @@ typedef struct hy_row {
                                         least `bound` */
     int32_t        col_min, col_max; /* smallest and largest column of the scalar products
                                         of the row; INT32_MAX and -1 if there are none */
-    int            lanes;
+    int            lanes;            /* number of rows of C that are made together, 1 to
+                                        4; hy_lane has nothing to do with it */
     int            shuffled;         /* 1: columns of a term may be in any order; 0: they
                                         ascend */
     const void    *a[4];             /* for each of the `lanes` rows: its values of A, one
