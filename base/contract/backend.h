@@ -83,7 +83,8 @@ typedef struct hy_rates {
                                       NULL: unknown */
     size_t block_memory;     /* CUDA: bytes of shared memory that a thread block may have;
                                 host: 0 */
-    size_t memory;           /* bytes of device memory that this engine may use */
+    size_t memory;           /* bytes that this engine may use: of device memory, or, on
+                                the host, for the buffers of chunks */
     size_t core_cache;       /* host: bytes of one core's L2 cache */
     size_t cache;            /* bytes of the cache that all cores or multiprocessors use:
                                 the host's last-level cache, or a GPU's L2 cache */
@@ -293,8 +294,9 @@ typedef struct hy_backend_ops {
 
          holds    tells where an address lies, even if another library allocated it
          fetch    copies device memory to ordinary host memory, and waits
-         follow   notes the work enqueued so far in the caller's stream, a cudaStream_t
-         reached  sets *out to 1 if the work that follow() noted last is done, else to 0
+         follow   records the point in the caller's stream, a cudaStream_t, behind the
+                  work enqueued so far
+         reached  sets *out to 1 if the work before that point is done, else to 0
          borrow   makes a lane of the caller's stream, which must outlive the lane
          combine  enqueues a hy_combining of device memory
          hash     computes hy_csr_hash() of a pattern in device memory, and waits

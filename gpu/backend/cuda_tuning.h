@@ -20,7 +20,8 @@ enum { HY_SPIN_THREADS = 6 };
 #define HY_PIN_BYTES (size_t(32) << 20)
 
 /* Bytes of the caller's operands that one call to CUDA pins (hy_backend_ops.range_bytes).
-   One thread or twelve pin 60e9 bytes a second, because the pages of operands exist. */
+   A large number costs no time: the pages of operands exist already, and one thread pins
+   60e9 bytes a second, as fast as twelve threads. */
 #define HY_RANGE_BYTES (size_t(1) << 30)
 
 /* Bytes that one core writes in a second to a pack in CSR or to a pack of
@@ -67,10 +68,11 @@ enum {
                                       entries of a row, on average, for each of the
                                       subgroups of lanes that share the row; fewer if the
                                       device would be partly idle */
-    HY_MERGE_WAVES        = 2,     /* spmm.cuda.merge: tiles have the maximum size if they
-                                      then fill the device more often than this; else they
-                                      are made smaller, to fill the device a whole number
-                                      of times */
+    HY_MERGE_WAVES        = 2,     /* spmm.cuda.merge: if A has more tiles of the maximum
+                                      size than this many times what the device computes
+                                      at once, tiles have that size; else they are made
+                                      smaller, to fill the device a whole number of
+                                      times */
     HY_MERGE_LOG_FIX      = 3,     /* spmm.cuda.merge: log2 of the maximum columns that
                                       one warp adds up for a row that was cut by tiles */
     HY_MERGE_MOST_ITEMS   = 2048,  /* spmm.cuda.merge: maximum items (entries and ends of

@@ -1,7 +1,8 @@
 /* gpu/papers/spmv_cuda_bcsr.cu - SpMV on the GPU with a group of lanes (GPU threads) for
    each row of blocks.
 
-       y(r I .. r I + r - 1) = sum of A_b x(j_b .. j_b + c - 1) over the blocks b of I
+       y(r I .. r I + r - 1) = sum of A_b x(j_b .. j_b + c - 1) over the blocks b of block
+   row I
 
    A is cut into blocks of r x c (Choi, Singh and Vuduc 2010, section 4), which are stored
    dense, including zeros. c + r numbers are loaded and kept in registers for r c scalar

@@ -1,6 +1,7 @@
 /* gpu/papers/spmv_cuda_bellpack.cu - SpMV on the GPU with a lane for each row of blocks.
 
-       y(r I .. r I + r - 1) = sum of A_b x(j_b .. j_b + c - 1) over the blocks b of I
+       y(r I .. r I + r - 1) = sum of A_b x(j_b .. j_b + c - 1) over the blocks b of block
+   row I
 
    The format is blocked ELLPACK (Choi, Singh and Vuduc 2010, section 5). Blocks of r x c
    are stored dense. Rows of blocks are sorted by length within panels and cut into slices

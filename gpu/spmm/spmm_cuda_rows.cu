@@ -232,8 +232,9 @@ static void launch_twice(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job
     launch_fitting(lane, rest, job);
 }
 
-/* Computes a product with tail columns: in one launch of the wide kernel, or, for short
-   rows and for chunks with only some of the columns, in two launches (launch_twice()). */
+/* Computes a product with tail columns. One launch of the wide kernel computes all
+   columns, if that kernel is used for the other columns and the tail columns are aligned
+   to their pitch. Else there are two launches (launch_twice()). */
 template <typename T>
 static void launch_with_rest(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
 {

@@ -154,8 +154,8 @@ static int64_t take_sample(const split *s, int64_t products)
     return k;
 }
 
-/* Chooses ranges of columns with about equal numbers of samples. Each bin is in one
-   range. */
+/* Divides the columns into ranges with about equal numbers of sampled products: sets
+   s->shift, and s->part_of for each bin. Each bin is in one range. */
 static void choose_ranges(split *s, int64_t products)
 {
     int q = 0;

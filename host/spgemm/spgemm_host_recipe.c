@@ -53,7 +53,8 @@ typedef struct recipe {
     int seen;                       /* number of rows that were noted for this recipe
                                        before it was written; 0 again when it is
                                        dropped */
-    int credit;
+    int credit;  /* number of further consecutive rows that may not suit the recipe before
+                    it is dropped */
     int entries; /* entries of C; 0: the recipe is not yet written */
     int32_t length[TERMS];
     int32_t product[PRODUCTS + LINE / 4]; /* columns of scalar products, less col_min */
