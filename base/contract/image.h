@@ -95,6 +95,9 @@ hy_image hy_image_row_ring(const hy_image *whole, int64_t rows);
    time, with room for `span` of them to be stored again. */
 hy_image hy_image_entry_ring(const hy_image *whole, int64_t held, int64_t span);
 
+/* Returns the image of the same operand if each chunk brings the rows that it touches. */
+hy_image hy_image_gathered(const hy_image *image);
+
 /* Returns the number of entries of B before the first entry of the turn of the ring that
    brings `entry`. If a chunk reads nothing before `entry`, entry e that it reads is at
    position e minus this number. */

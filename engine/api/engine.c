@@ -213,6 +213,8 @@ const hy_settings hy_usual_settings = {.prefetch_bytes    = HY_PREFETCH_BYTES,
                                        .counted_bytes     = HY_COUNTED_BYTES,
                                        .index_max         = INT32_MAX,
                                        .hypersparse_bytes = HY_HYPERSPARSE_BYTES,
+                                       .stream_entries    = HY_STREAM_ENTRIES,
+                                       .stream_chunks     = HY_STREAM_CHUNKS,
                                        .formats           = hy_file_formats};
 
 hybrid_status hy_engine_open(const hybrid_engine_options *options,
