@@ -8,6 +8,7 @@
 
 #include "base/contract/context.h"
 #include "base/data/inline.h"
+#include "base/data/value_type.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,7 +32,7 @@ typedef struct hy_buffer {
 /* Constants of the kernels for SpMV in blocks of r x c, 1 x 1 to 8 x 8, as the execution
    model needs them (hy_choi_times in partition/blocks/choi_model.h): seconds, and the
    registers of a thread. A constant of 0 was not measured. */
-enum { HY_BLOCK_SHAPES = 64, HY_BLOCK_FORMATS = 2, HY_BLOCK_TYPES = 2, HY_BLOCK_SIZES = 4 };
+enum { HY_BLOCK_SHAPES = 64, HY_BLOCK_FORMATS = 2, HY_BLOCK_SIZES = 4 };
 
 typedef struct hy_block_speed {
     float start, first, next, more, next_start, more_start, registers;
@@ -40,7 +41,7 @@ typedef struct hy_block_speed {
 /* Indices: HY_CHOI_BELLPACK or HY_CHOI_BCSR; 0 for f32 and 1 for f64; 8 (r - 1) + c - 1;
    log2 of R / 32, where R is the threads of a thread block. */
 typedef struct hy_block_speeds {
-    hy_block_speed of[HY_BLOCK_FORMATS][HY_BLOCK_TYPES][HY_BLOCK_SHAPES][HY_BLOCK_SIZES];
+    hy_block_speed of[HY_BLOCK_FORMATS][HY_TYPE_COUNT][HY_BLOCK_SHAPES][HY_BLOCK_SIZES];
 } hy_block_speeds;
 
 /* Corrections of predicted seconds, by variant. A variant has a factor for each regime, a
@@ -82,7 +83,8 @@ typedef struct hy_rates {
                                       NULL: unknown */
     size_t block_memory;     /* CUDA: bytes of shared memory that a thread block may have;
                                 host: 0 */
-    size_t memory;           /* bytes of device memory that this engine may use */
+    size_t memory;           /* bytes that this engine may use: of device memory, or, on
+                                the host, for the buffers of chunks */
     size_t core_cache;       /* host: bytes of one core's L2 cache */
     size_t cache;            /* bytes of the cache that all cores or multiprocessors use:
                                 the host's last-level cache, or a GPU's L2 cache */
@@ -292,8 +294,9 @@ typedef struct hy_backend_ops {
 
          holds    tells where an address lies, even if another library allocated it
          fetch    copies device memory to ordinary host memory, and waits
-         follow   notes the work enqueued so far in the caller's stream, a cudaStream_t
-         reached  sets *out to 1 if the work that follow() noted last is done, else to 0
+         follow   records the point in the caller's stream, a cudaStream_t, behind the
+                  work enqueued so far
+         reached  sets *out to 1 if the work before that point is done, else to 0
          borrow   makes a lane of the caller's stream, which must outlive the lane
          combine  enqueues a hy_combining of device memory
          hash     computes hy_csr_hash() of a pattern in device memory, and waits

@@ -1,5 +1,5 @@
-/* base/contract/context.h - what every layer of one engine shares, with its memory and
-   its message. */
+/* base/contract/context.h - includes what code of every layer needs: the state of an
+   engine (hy_context), working memory, status codes and error sentences. */
 #ifndef HY_CONTEXT_H
 #define HY_CONTEXT_H
 

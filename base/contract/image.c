@@ -35,6 +35,16 @@ hy_image hy_image_row_ring(const hy_image *whole, int64_t rows)
     return ring;
 }
 
+hy_image hy_image_gathered(const hy_image *image)
+{
+    hy_image gathered = *image;
+
+    gathered.axis  = HY_AXIS_GATHERED;
+    gathered.block = gathered.held = gathered.span = 0;
+    gathered.last = gathered.pitch = gathered.back = 0;
+    return gathered;
+}
+
 hy_image hy_image_entry_ring(const hy_image *whole, int64_t held, int64_t span)
 {
     hy_image ring = *whole;

@@ -59,10 +59,10 @@ typedef struct hy_image {
     hy_form form; /* HY_FORM_NONE: there is no image */
     hybrid_type type;
     int64_t rows, cols, nnz; /* sizes of the operand; nnz is 0 for X */
-    int tail_lines; /* ROWS: least number of whole device cache lines in a row that has
-                       tail columns; 0: rows have no tail columns. A row of that many
-                       lines and 1 to HY_X_TAIL more bytes stores these bytes behind all
-                       rows. Otherwise every row would take one line more. */
+    int tail_lines; /* ROWS: a row has tail columns if it consists of at least this many
+                       whole device cache lines and 1 to HY_X_TAIL more bytes. These bytes
+                       are stored behind all rows; otherwise every row would take one line
+                       more. 0: rows have no tail columns. */
     hy_axis axis;   /* how the image is divided. If it is HY_AXIS_NONE or
                        HY_AXIS_GATHERED, the fields below are 0. */
     int64_t block;  /* rows, columns or entries of a block */
@@ -94,6 +94,9 @@ hy_image hy_image_row_ring(const hy_image *whole, int64_t rows);
 /* Returns the image of `whole`, which is in CSR, as a ring that holds `held` entries at a
    time, with room for `span` of them to be stored again. */
 hy_image hy_image_entry_ring(const hy_image *whole, int64_t held, int64_t span);
+
+/* Returns the image of the same operand if each chunk brings the rows that it touches. */
+hy_image hy_image_gathered(const hy_image *image);
 
 /* Returns the number of entries of B before the first entry of the turn of the ring that
    brings `entry`. If a chunk reads nothing before `entry`, entry e that it reads is at
@@ -207,7 +210,8 @@ int64_t hy_image_piece(const hy_image *image, const hy_region *region, int64_t b
                        int64_t end);
 
 /* Returns the number of leading blocks whose memory has new contents once elements up to
-   `end` of region k are sent. No chunk may need these blocks any more. */
+   `end` of region k are sent; 0 or less: none. No chunk may need these blocks any
+   more. */
 int64_t hy_image_displaced(const hy_image *image, int64_t k, int64_t end);
 
 /* Returns the number of elements of X, from the first on in the order in which they are

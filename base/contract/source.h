@@ -2,8 +2,8 @@
 
    Code that reads an operand, packs it, or sends it to a device calls its source and need
    not know whether the operand is pinned, pageable, column-major, a subset of rows, or in
-   a file. A call
-   covers 64 KB or more. Each kind of source is a file, partition/move/source_*.c. */
+   a file. One call of a function covers 64 KB or more. Each kind of source is a file,
+   partition/move/source_*.c. */
 #ifndef HY_SOURCE_H
 #define HY_SOURCE_H
 
@@ -42,8 +42,9 @@ struct hy_a_parts;
 struct hy_b_rows;
 struct hy_x_block;
 
-/* Any thread may call fill(), gather(), run() and lines(). The other functions belong to
-   the thread that makes the call. They copy nothing if the operand is in memory. */
+/* Any thread may call fill(), gather(), run() and lines(), also several threads at once.
+   Only the thread that made the public call of the library may call whole() and the next_
+   functions, which copy nothing if the operand is in memory. */
 typedef struct hy_source_ops {
     /* Writes the rectangle to `to`, where one of the two strides is 1. Fails, with a
        sentence, only if the operand is in a file that cannot be read or has bad
@@ -106,7 +107,8 @@ struct hy_source {
     hy_on_device on_device;
 };
 
-/* Reads elements [begin, begin + count) of an array of a sparse operand. */
+/* Reads elements [begin, begin + count) of array number `array` (HY_CSR_OFFSETS, ...) of
+   a sparse operand to `out`. */
 static inline hybrid_status hy_source_array(const hy_source *source, int array,
                                             int64_t begin, int64_t count, void *out)
 {

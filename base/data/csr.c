@@ -228,10 +228,7 @@ static void put_row(const transposing *t, int64_t *next, int64_t i)
     for (int64_t k = hy_offset(A, i); k < end; k++) {
         const int64_t at  = next[hy_cols(A)[k]]++;
         hy_cols(t->T)[at] = (int32_t)i;
-        if (A->type == HYBRID_F64)
-            ((double *)t->T->val)[at] = ((const double *)A->val)[k];
-        else
-            ((float *)t->T->val)[at] = ((const float *)A->val)[k];
+        hy_value_copy(A->type, t->T->val, at, A->val, k);
     }
 }
 

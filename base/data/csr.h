@@ -2,7 +2,7 @@
 #ifndef HY_CSR_H
 #define HY_CSR_H
 
-#include "base/contract/context.h"
+#include "base/data/value_type.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,11 +42,6 @@ static inline size_t hy_index_size(hybrid_index type)
 static inline size_t hy_col_size(const hybrid_csr *A)
 {
     return hy_index_size(A->col_type);
-}
-
-static inline size_t hy_value_size(hybrid_type type)
-{
-    return type == HYBRID_F64 ? 8 : 4;
 }
 
 /* Returns the bytes of a matrix in CSR with 64-bit offsets and 32-bit column indices. */

@@ -56,10 +56,7 @@ hybrid_status hy_csr_check_header(hy_context *ctx, const hybrid_csr *A, const ch
     HY_TRY(check_size(ctx, A->rows, MOST, name, "rows"));
     HY_TRY(check_size(ctx, A->cols, INT32_MAX, name, "cols"));
     HY_TRY(check_size(ctx, A->nnz, MOST, name, "nnz"));
-    if (A->type != HYBRID_F32 && A->type != HYBRID_F64)
-        return hy_fail(ctx, HYBRID_BAD_MATRIX,
-                       "%s: type %d is neither HYBRID_F32 nor HYBRID_F64", name,
-                       (int)A->type);
+    HY_TRY(hy_check_type(ctx, HYBRID_BAD_MATRIX, name, A->type));
     if (A->offset_type != HYBRID_I32 && A->offset_type != HYBRID_I64)
         return hy_fail(ctx, HYBRID_BAD_MATRIX,
                        "%s: offset_type %d is neither HYBRID_I32 nor HYBRID_I64", name,

@@ -228,8 +228,10 @@ int hy_pinned(const hy_context *ctx, const void *ptr, size_t bytes)
            (device->ops->pinned && device->ops->pinned(device, ptr, bytes) >= bytes);
 }
 
-hybrid_status hy_pinned_copy(hy_lane *lane, void *dst, const void *src, size_t bytes,
-                             const void *pinned)
+/* Enqueues copies between the device and pinned bytes. `pinned` is dst or src, whichever
+   is in the caller's memory. */
+static hybrid_status copy_bytes(hy_lane *lane, void *dst, const void *src, size_t bytes,
+                                const void *pinned)
 {
     for (size_t done = 0; done < bytes;) {
         const size_t now =
@@ -288,7 +290,7 @@ hybrid_status hy_pinned_copy_rows(hy_lane *lane, const hy_row_copy *rows,
             HY_TRY(lane->backend->ops->copy_rows(lane, &part));
         else /* one row is copied by itself, since it may lie in several pieces of pinned
                 memory */
-            HY_TRY(hy_pinned_copy(lane, part.dst, part.src, part.bytes, at));
+            HY_TRY(copy_bytes(lane, part.dst, part.src, part.bytes, at));
         done += part.rows > 1 ? part.rows : 1;
     }
     return HYBRID_OK;

@@ -29,11 +29,6 @@ void hy_pins_close(hy_context *ctx);
    pinned range or the caller pinned them by other means. */
 int hy_pinned(const hy_context *ctx, const void *ptr, size_t bytes);
 
-/* Enqueues copies between the device and pinned bytes. `pinned` is dst or src, whichever
-   is in the caller's memory. */
-hybrid_status hy_pinned_copy(struct hy_lane *lane, void *dst, const void *src,
-                             size_t bytes, const void *pinned);
-
 /* Enqueues copies of rows between the device and pinned memory. `pinned` is rows->dst or
    rows->src, whichever is in the caller's memory. */
 hybrid_status hy_pinned_copy_rows(struct hy_lane *lane, const struct hy_row_copy *rows,

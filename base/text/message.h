@@ -34,6 +34,10 @@ void hy_message_heed(hy_message *unheard);
 hybrid_status hy_fail(hy_context *ctx, hybrid_status status, const char *format,
                       ...) HY_PRINTF(3, 4);
 
+/* Returns IO_FAILED with the sentence "cannot VERB 'PATH': REASON", where REASON is that
+   of errno. */
+hybrid_status hy_fail_system(hy_context *ctx, const char *path, const char *verb);
+
 /* Stores a sentence (the note) that says what a public call guessed although it succeeds;
    it replaces the note before. Only the thread that makes the call may do this. */
 void hy_note(hy_context *ctx, const char *format, ...) HY_PRINTF(2, 3);

@@ -4,6 +4,7 @@
 #include "cli/commands/job.h"
 #include "cli/operands/files.h"
 #include "cli/operands/operand.h"
+#include "cli/options/types.h"
 #include "cli/output/now.h"
 #include "cli/output/outputs.h"
 #include "cli/output/progress.h"
@@ -51,8 +52,8 @@ static int open_matrix(conversion *c)
     cli_progress_file(spec ? "making" : "reading", cli_operand_title(o->input[0]).s);
     cli_signals_defer();
     if (spec) {
-        status = hybrid_generate(c->engine, spec, o->type ? o->type : HYBRID_F64, o->seed,
-                                 &c->made);
+        status = hybrid_generate(c->engine, spec, o->type ? o->type : CLI_DEFAULT_TYPE,
+                                 o->seed, &c->made);
         c->matrix.csr = &c->made;
     } else {
         status = hybrid_file_open(c->engine, cli_operand_path(o->input[0]), &c->file);

@@ -7,6 +7,7 @@
 #include "cli/commands/fit.h"
 #include "cli/commands/job.h"
 #include "cli/commands/job_load.h"
+#include "cli/options/types.h"
 #include "cli/output/json.h"
 #include "cli/output/say.h"
 #include "cli/output/text.h"
@@ -95,7 +96,7 @@ static int print_files(const cli_job *job)
 {
     printf("product     %s, values of %s\n",
            job->right ? "C = A B, all sparse" : "Y = A X, A sparse, X and Y dense",
-           job->type == HYBRID_F64 ? "f64" : "f32");
+           cli_type_name(job->type));
     print_sparse("A", &job->A);
     if (job->right) {
         print_sparse("B", job->right);
@@ -152,7 +153,7 @@ static void put_operands(cli_json *json, const cli_job *job)
     const char *right      = o->input[1] ? o->input[1] : job->right_name.s;
 
     cli_json_text(json, "product", B ? "spgemm" : "spmm");
-    cli_json_text(json, "type", job->type == HYBRID_F64 ? "f64" : "f32");
+    cli_json_text(json, "type", cli_type_name(job->type));
     put_matrix(json, "A", o->input[0], job->A.rows, job->A.cols, job->A.nnz);
     put_matrix(json, B ? "B" : "X", right, B ? B->rows : job->X.rows, cols, in_right);
     put_matrix(json, B ? "C" : "Y", NULL, job->A.rows, cols,

@@ -3,6 +3,7 @@
 
 #include "cli/output/format.h"
 #include "cli/commands/job.h"
+#include "cli/options/types.h"
 #include "cli/output/now.h"
 #include "cli/output/outputs.h"
 #include "cli/output/say.h"
@@ -12,7 +13,7 @@
 static int generate(const cli_options *o, hybrid_engine *engine, cli_output *output)
 {
     const int64_t begin    = cli_now_ns();
-    const hybrid_type type = o->type ? o->type : HYBRID_F64;
+    const hybrid_type type = o->type ? o->type : CLI_DEFAULT_TYPE;
     hybrid_csr A;
 
     cli_progress_phase("making", o->input[0]);

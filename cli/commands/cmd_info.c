@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/commands/job.h"
+#include "cli/options/types.h"
 #include "cli/output/json.h"
 #include "cli/operands/operand.h"
 #include "cli/output/say.h"
@@ -53,7 +54,7 @@ static void tell_json(const char *name, const hybrid_csr *A,
     cli_json_begin(&json, stdout, "");
     cli_json_text(&json, "name", name);
     cli_json_text(&json, "storage", "csr");
-    cli_json_text(&json, "type", A->type == HYBRID_F64 ? "f64" : "f32");
+    cli_json_text(&json, "type", cli_type_name(A->type));
     cli_json_int(&json, "rows", A->rows);
     cli_json_int(&json, "cols", A->cols);
     cli_json_int(&json, "nnz", A->nnz);
@@ -92,9 +93,7 @@ static int tell_sparse(hybrid_engine *engine, const cli_options *o, const hybrid
 
 static double element(const hybrid_dense *X, int64_t k, int64_t line)
 {
-    const int64_t at = line * X->ld + k;
-    return X->type == HYBRID_F64 ? ((const double *)X->data)[at]
-                                 : (double)((const float *)X->data)[at];
+    return cli_type_value(X->type, X->data, line * X->ld + k);
 }
 
 typedef struct survey {
@@ -138,7 +137,7 @@ static void tell_dense_json(const char *name, const hybrid_dense *X, const surve
     cli_json_text(&json, "name", name);
     cli_json_text(&json, "storage", "dense");
     cli_json_text(&json, "order", X->order == HYBRID_ROW_MAJOR ? "row" : "col");
-    cli_json_text(&json, "type", X->type == HYBRID_F64 ? "f64" : "f32");
+    cli_json_text(&json, "type", cli_type_name(X->type));
     cli_json_int(&json, "rows", X->rows);
     cli_json_int(&json, "cols", X->cols);
     cli_json_real(&json, "least", s->least);

@@ -2,12 +2,13 @@
 #include "cli/commands/fit.h"
 
 #include "cli/operands/operand.h"
+#include "cli/options/types.h"
 #include "cli/output/say.h"
 #include "cli/output/text.h"
 
 static int64_t bytes_of_x(const cli_job *job)
 {
-    const int64_t size = job->X.type == HYBRID_F64 ? 8 : 4;
+    const int64_t size = cli_type_bytes(job->X.type);
     const int made     = job->right || job->X.data || job->right_file;
 
     return made ? 0 : job->X.rows * job->X.cols * size;
@@ -60,5 +61,5 @@ int cli_fit_check(const cli_job *job, double times)
         "%s are free; raise --host-memory%s, or take the result in parts "
         "(hybrid_spgemm_each in C)",
         cli_bytes(fit.needed).s, cli_bytes(fit.free).s, cli_bytes(fit.budget).s,
-        job->type == HYBRID_F64 && is_converted(job) ? ", use --type f32" : "");
+        cli_type_bytes(job->type) > 4 && is_converted(job) ? ", use --type f32" : "");
 }

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "cli/options/types.h"
 #include "cli/output/now.h"
 #include "cli/operands/operand.h"
 #include "cli/output/say.h"
@@ -181,7 +182,7 @@ static int find_type(cli_job *job)
     const cli_options *o = job->options;
     int in_file          = 0, is_stored;
 
-    job->type = o->type ? o->type : HYBRID_F64;
+    job->type = o->type ? o->type : CLI_DEFAULT_TYPE;
     for (int i = 0; i < CLI_INPUTS && o->input[i] && !o->type; i++) {
         hybrid_type type = job->type;
         const int code   = type_of(job, i, &type, &is_stored);

@@ -1,6 +1,7 @@
 /* cli/operands/files.c - products with operands that stay in their files. */
 #include "cli/operands/files.h"
 
+#include "cli/options/types.h"
 #include "cli/output/say.h"
 #include "cli/output/signals.h"
 
@@ -77,7 +78,7 @@ hybrid_status cli_files_to_file(cli_job *job)
 static void predict_y(cli_job *job)
 {
     hybrid_report *r    = &job->report;
-    const int64_t value = job->type == HYBRID_F64 ? 8 : 4;
+    const int64_t value = cli_type_bytes(job->type);
 
     r->rows                   = job->A.rows;
     r->flops                  = 2 * job->A.nnz * job->X.cols;

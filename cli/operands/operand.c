@@ -10,6 +10,7 @@
 
 #include "cli/options/options.h"
 #include "cli/operands/peek.h"
+#include "cli/options/types.h"
 #include "cli/output/progress.h"
 #include "cli/output/say.h"
 
@@ -136,7 +137,7 @@ void cli_operand_type(const char *name, hybrid_type *type)
 
 int cli_operand_check_type(const char *name, hybrid_type is, hybrid_type wanted)
 {
-    const char *word = is == HYBRID_F64 ? "f64" : "f32";
+    const char *word = cli_type_name(is);
 
     if (is == wanted)
         return CLI_DONE;
@@ -172,7 +173,7 @@ int cli_operand_read(hybrid_engine *engine, const char *name, hybrid_type type,
     if (cli_operand_is_stored(engine, name))
         return read_stored(engine, name, type, sparse);
     if (!type)
-        type = HYBRID_F64;
+        type = CLI_DEFAULT_TYPE;
     *is_dense = dense && cli_operand_is_dense(name);
     if (*is_dense)
         status = hybrid_read_dense(engine, path, type, dense);
@@ -192,7 +193,7 @@ int cli_operand_is_large(hybrid_engine *engine, const char *name)
         hybrid_file_open(engine, name, &file) != HYBRID_OK)
         return 0; /* reading the file will report the error */
     const hybrid_csr A  = hybrid_file_csr(file);
-    const int64_t value = A.type == HYBRID_F64 ? 8 : 4;
+    const int64_t value = cli_type_bytes(A.type);
     const int64_t bytes = A.rows * 8 + A.nnz * (4 + value);
     hybrid_file_close(file);
     return bytes > (machine.host_bytes - machine.host_bytes_used) / WHOLE_PART;

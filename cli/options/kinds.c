@@ -1,6 +1,7 @@
 /* cli/options/kinds.c - kinds of option values. */
 #include "cli/options/kinds.h"
 
+#include "cli/options/types.h"
 #include "cli/output/progress.h"
 
 /* ---- reading ---------------------------------------------------------------------- */
@@ -76,7 +77,6 @@ static int read_range(const cli_kind *kind, const char *text, void *field)
 
 /* ---- words ------------------------------------------------------------------------ */
 
-static const cli_word types[]   = {{"f32", HYBRID_F32}, {"f64", HYBRID_F64}, {0}};
 static const cli_word formats[] = {{"mtx", CLI_FORMAT_MTX}, {"npy", CLI_FORMAT_NPY}, {0}};
 static const cli_word bits[]    = {{"32", HYBRID_I32}, {"64", HYBRID_I64}, {0}};
 static const cli_word packings[] = {
@@ -138,16 +138,18 @@ const cli_kind cli_kind_devices = {.placeholder = "N,N...",
                                    .read = read_devices};
 const cli_kind cli_kind_seed    = {
        .placeholder = "S", .rule = "a whole number from 0 to 2^64-1", .read = read_seed};
-const cli_kind cli_kind_size  = {.placeholder = "SIZE",
-                                 .rule = "a size above 0 such as 1000000, 64MB, 512MiB "
-                                          "or 0.5G",
-                                 .read = read_size};
-const cli_kind cli_kind_split = {.placeholder = "HOW",
-                                 .rule = "auto, gpu, host or the CPU's share from 0 to 1",
-                                 .read = read_split,
-                                 .words = splits};
-const cli_kind cli_kind_type  = {
-     .placeholder = "f32|f64", .rule = "f32 or f64", .read = read_word, .words = types};
+const cli_kind cli_kind_size   = {.placeholder = "SIZE",
+                                  .rule = "a size above 0 such as 1000000, 64MB, 512MiB "
+                                            "or 0.5G",
+                                  .read = read_size};
+const cli_kind cli_kind_split  = {.placeholder = "HOW",
+                                  .rule = "auto, gpu, host or the CPU's share from 0 to 1",
+                                  .read = read_split,
+                                  .words = splits};
+const cli_kind cli_kind_type   = {.placeholder = "f32|f64",
+                                  .rule        = "f32 or f64",
+                                  .read        = read_word,
+                                  .words       = cli_types};
 const cli_kind cli_kind_format = {
     .placeholder = "mtx|npy", .rule = "mtx or npy", .read = read_word, .words = formats};
 const cli_kind cli_kind_range = {

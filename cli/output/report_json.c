@@ -2,6 +2,7 @@
    object. */
 #include "cli/output/report_json.h"
 
+#include "cli/options/types.h"
 #include "cli/output/json.h"
 #include "cli/output/text.h"
 
@@ -27,7 +28,7 @@ static void put_problem(cli_json *json, const cli_job *job)
     const char *right    = o->input[1] ? o->input[1] : job->right_name.s;
 
     cli_json_text(json, "product", B ? "spgemm" : "spmm");
-    cli_json_text(json, "type", job->type == HYBRID_F64 ? "f64" : "f32");
+    cli_json_text(json, "type", cli_type_name(job->type));
     cli_json_truth(json, "transpose_a", o->transpose_a);
     cli_json_truth(json, "transpose_b", o->transpose_b);
     cli_json_count(json, "seed", o->seed);

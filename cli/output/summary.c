@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "cli/options/types.h"
 #include "cli/output/now.h"
 #include "cli/output/outputs.h"
 #include "cli/output/text.h"
@@ -27,7 +28,7 @@ static void put_matrices(const cli_job *job)
                                          : (o->input[1] ? "B" : "A");
 
     fprintf(stderr, "%s = %s %s   %s\n", B ? "C" : "Y", left, right,
-            job->type == HYBRID_F64 ? "f64" : "f32");
+            cli_type_name(job->type));
     put_matrix(left, job->A.rows, job->A.cols, job->A.nnz, job->left_name.s);
     if (B && o->input[1])
         put_matrix(right, B->rows, B->cols, B->nnz, job->right_name.s);

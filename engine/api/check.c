@@ -1,6 +1,7 @@
 /* engine/api/check.c - checks arguments of public calls before anything is done. */
 #include "engine/api/check.h"
 
+#include "base/contract/backend.h"
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "engine/api/struct_size.h"
@@ -108,7 +109,42 @@ static hybrid_status check_types(hy_context *ctx, hybrid_type a, hybrid_type b,
         return hy_fail(
             ctx, HYBRID_BAD_SHAPE,
             "A holds f%d values and %s holds f%d values: both must have one type",
-            a == HYBRID_F64 ? 64 : 32, name, b == HYBRID_F64 ? 64 : 32);
+            hy_value_bits(a), name, hy_value_bits(b));
+    return HYBRID_OK;
+}
+
+/* ---- engine options --------------------------------------------------------------- */
+
+static hybrid_status check_devices(hy_context *ctx, const hybrid_engine_options *o)
+{
+    if (o->device_count < 0 || o->device_count > HY_MAX_DEVICES ||
+        !o->devices != (o->device_count == 0))
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "engine options: device_count is %lld, and must be 1 to %d with a "
+                       "list of devices, or 0 without one",
+                       (long long)o->device_count, HY_MAX_DEVICES);
+    for (int i = 0; i < o->device_count; i++)
+        if (o->devices[i] < 0)
+            return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                           "engine options: devices[%d] is %d, and must be 0 or more", i,
+                           o->devices[i]);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_check_engine_options(hy_context *ctx, const hybrid_engine_options *o)
+{
+    if (o->backend != HYBRID_AUTO && o->backend != HYBRID_HOST &&
+        o->backend != HYBRID_CUDA)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "engine options: backend is %d, and must be HYBRID_AUTO, "
+                       "HYBRID_HOST or HYBRID_CUDA",
+                       (int)o->backend);
+    HY_TRY(hy_check_range(ctx, "engine options: threads", o->threads, 0, INT64_MAX));
+    HY_TRY(hy_check_range(ctx, "engine options: device", o->device, 0, INT64_MAX));
+    HY_TRY(check_devices(ctx, o));
+    if (!o->allocator.alloc != !o->allocator.free)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "engine options: an allocator needs both alloc and free");
     return HYBRID_OK;
 }
 
@@ -172,10 +208,7 @@ static hybrid_status check_dense_header(hy_context *ctx, const hybrid_dense *X,
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: %s is %lld, and must be 0 or more",
                        name, X->rows < 0 ? "rows" : "cols",
                        (long long)(X->rows < 0 ? X->rows : X->cols));
-    if (X->type != HYBRID_F32 && X->type != HYBRID_F64)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "%s: type %d is neither HYBRID_F32 nor HYBRID_F64", name,
-                       (int)X->type);
+    HY_TRY(hy_check_type(ctx, HYBRID_BAD_ARGUMENT, name, X->type));
     HY_TRY(check_order(ctx, X->order, name));
     const int64_t least = X->order == HYBRID_ROW_MAJOR ? X->cols : X->rows;
     const int64_t lines = X->order == HYBRID_ROW_MAJOR ? X->rows : X->cols;

@@ -11,6 +11,9 @@
 hybrid_status hy_read_plan_options(hy_context *ctx, const hybrid_plan_options *options,
                                    hybrid_plan_options *out);
 
+/* Checks the options of a new engine, except for its paths. */
+hybrid_status hy_check_engine_options(hy_context *ctx, const hybrid_engine_options *o);
+
 /* Returns BAD_ARGUMENT, with a sentence, unless `value` is in [least, most]. `name` is
    the field's name in the sentence. If `most` is INT64_MAX, the sentence names the lower
    bound only. */

@@ -23,39 +23,6 @@ hy_backend *hy_engine_backend(const hybrid_engine *engine)
     return engine->device ? engine->device : engine->host;
 }
 
-static hybrid_status check_devices(hy_context *ctx, const hybrid_engine_options *o)
-{
-    if (o->device_count < 0 || o->device_count > HY_MAX_DEVICES ||
-        !o->devices != (o->device_count == 0))
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "engine options: device_count is %lld, and must be 1 to %d with a "
-                       "list of devices, or 0 without one",
-                       (long long)o->device_count, HY_MAX_DEVICES);
-    for (int i = 0; i < o->device_count; i++)
-        if (o->devices[i] < 0)
-            return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                           "engine options: devices[%d] is %d, and must be 0 or more", i,
-                           o->devices[i]);
-    return HYBRID_OK;
-}
-
-static hybrid_status check_options(hy_context *ctx, const hybrid_engine_options *o)
-{
-    if (o->backend != HYBRID_AUTO && o->backend != HYBRID_HOST &&
-        o->backend != HYBRID_CUDA)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "engine options: backend is %d, and must be HYBRID_AUTO, "
-                       "HYBRID_HOST or HYBRID_CUDA",
-                       (int)o->backend);
-    HY_TRY(hy_check_range(ctx, "engine options: threads", o->threads, 0, INT64_MAX));
-    HY_TRY(hy_check_range(ctx, "engine options: device", o->device, 0, INT64_MAX));
-    HY_TRY(check_devices(ctx, o));
-    if (!o->allocator.alloc != !o->allocator.free)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "engine options: an allocator needs both alloc and free");
-    return HYBRID_OK;
-}
-
 static void close_devices(hybrid_engine *engine)
 {
     while (engine->device_count > 0) {
@@ -208,7 +175,7 @@ static hybrid_status open_parts(hybrid_engine *engine,
     hy_context *ctx = &engine->ctx;
     int threads, reserve;
 
-    HY_TRY(check_options(ctx, options));
+    HY_TRY(hy_check_engine_options(ctx, options));
     HY_TRY(find_spill_path(engine, options->spill_path));
     ctx->memory.allocator = options->allocator;
     ctx->memory.strict    = options->host_bytes > 0;
@@ -246,6 +213,8 @@ const hy_settings hy_usual_settings = {.prefetch_bytes    = HY_PREFETCH_BYTES,
                                        .counted_bytes     = HY_COUNTED_BYTES,
                                        .index_max         = INT32_MAX,
                                        .hypersparse_bytes = HY_HYPERSPARSE_BYTES,
+                                       .stream_entries    = HY_STREAM_ENTRIES,
+                                       .stream_chunks     = HY_STREAM_CHUNKS,
                                        .formats           = hy_file_formats};
 
 hybrid_status hy_engine_open(const hybrid_engine_options *options,

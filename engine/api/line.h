@@ -31,9 +31,7 @@ static inline hy_line hy_line_dense(const hybrid_dense *M, int64_t i)
 
 static inline double hy_line_value(const hy_line *l, int64_t k)
 {
-    const int64_t at = l->first + k * l->step;
-    return l->type == HYBRID_F64 ? ((const double *)l->val)[at]
-                                 : (double)((const float *)l->val)[at];
+    return hy_value_at(l->type, l->val, l->first + k * l->step);
 }
 
 static inline int64_t hy_line_col(const hy_line *l, int64_t k)

@@ -24,11 +24,7 @@ static hybrid_status begin_read(hybrid_engine *engine, const char *path, hybrid_
                                 const void *out)
 {
     HY_TRY(begin_with(engine, path, out));
-    if (type != HYBRID_F32 && type != HYBRID_F64)
-        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
-                       "%s: type %d is neither HYBRID_F32 nor HYBRID_F64", path,
-                       (int)type);
-    return HYBRID_OK;
+    return hy_check_type(&engine->ctx, HYBRID_BAD_ARGUMENT, path, type);
 }
 
 void hybrid_csr_free(hybrid_engine *engine, hybrid_csr *matrix)

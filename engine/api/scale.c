@@ -17,17 +17,22 @@ typedef struct scaling {
                        a gap: a row, a column, or all of Y */
 } scaling;
 
+#define DEFINE_SCALE(is, T, suffix, ...)                                                 \
+    static void scale_##suffix(double beta, T *y, int64_t count)                         \
+    {                                                                                    \
+        for (int64_t i = 0; i < count; i++)                                              \
+            y[i] = (T)(beta * (double)y[i]);                                             \
+    }
+
+HY_VALUE_TYPES(DEFINE_SCALE)
+
 /* Sets `count` elements of y, which follow each other, to beta times their value. */
 static void scale_run(const scaling *s, void *y, int64_t count)
 {
     if (s->beta == 0)
         memset(y, 0, (size_t)count * hy_value_size(s->Y->type));
-    else if (s->Y->type == HYBRID_F64)
-        for (int64_t i = 0; i < count; i++)
-            ((double *)y)[i] *= s->beta;
     else
-        for (int64_t i = 0; i < count; i++)
-            ((float *)y)[i] = (float)(s->beta * (double)((float *)y)[i]);
+        HY_CALL_BY_TYPE(s->Y->type, scale, s->beta, y, count);
 }
 
 /* Scales elements [begin, end) of Y. Elements are counted without the gaps. */

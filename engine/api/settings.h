@@ -13,8 +13,13 @@ enum {
                                        workers finish sooner. For 2 M entries workers need
                                        0.2 ms. The device needs 0.7 ms, and waits for all
                                        of B first. */
-    HY_HYPERSPARSE_BYTES = 16 << 20 /* minimum bytes of X and Y together for which a plan
+    HY_HYPERSPARSE_BYTES = 16 << 20, /* minimum bytes of X and Y together for which a plan
                                        may use the reduced A */
+    HY_STREAM_ENTRIES = 1 << 20,    /* minimum entries of A of a SpGEMM that is planned
+                                       while it runs. Counting fewer takes less than
+                                       0.1 ms. */
+    HY_STREAM_CHUNKS = 50           /* minimum number of its chunks: with fewer, the first
+                                       chunk is a large part of the run */
 };
 
 typedef struct hy_settings {
@@ -34,6 +39,9 @@ typedef struct hy_settings {
                           planner chooses */
     int64_t hypersparse_bytes; /* minimum bytes of X and Y together for which a plan may
                                   use the reduced A */
+    int64_t stream_entries, stream_chunks; /* minimum entries of A, and chunks, of a SpGEMM
+                                              that is planned while it runs
+                                              (engine/plan/stream.h) */
     int64_t piece_bytes; /* maximum bytes of a part of A, and of rows of B, that are read
                             from a file, and of a panel (rows written together) of a file;
                             0: a share of free host memory */

@@ -233,8 +233,7 @@ static double right_sums(const check *c, const hy_line *a, sums *out)
    finite. A row also passes if a sum may overflow in the type of C, or overflows here. */
 static int row_passes(const check *c, int64_t i)
 {
-    const int f64      = c->A->type == HYBRID_F64;
-    const double least = f64 ? 0x1p-1074 : 0x1p-149, most = f64 ? DBL_MAX : FLT_MAX;
+    const hy_value_type *type = hy_value_type_of(c->A->type);
     const hy_line a = hy_line_sparse(c->A, i), l = left_line(c, i);
     const double cols = (double)(c->B ? c->B->cols : c->X->cols);
     const sums left   = sum_line(c, &l);
@@ -243,10 +242,10 @@ static int row_passes(const check *c, int64_t i)
 
     if (isnan(size))
         return !isfinite(left.signs.sum);
-    if (isinf(size) || (size > most && !isfinite(left.signs.sum)))
+    if (isinf(size) || (size > type->max && !isfinite(left.signs.sum)))
         return 1;
     const double rounded = c->operands * size;
-    const double small   = (DEVIATIONS * sqrt(cols) + (double)a.count) * least;
+    const double small   = (DEVIATIONS * sqrt(cols) + (double)a.count) * type->min;
     const double product = c->eps * size + small;
     return hy_twofold_distance(left.signs, right.signs) <=
                (double)(a.count + SPARE) * product + rounded &&
@@ -327,11 +326,6 @@ static hybrid_status begin(hybrid_engine *engine, int trials, const int64_t *row
                : hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "verify: row is NULL");
 }
 
-static double eps_of(hybrid_type type)
-{
-    return type == HYBRID_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
-}
-
 static hybrid_status verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
                                    const hybrid_csr *B, const hybrid_csr *C, int trials,
                                    uint64_t seed, int64_t *row)
@@ -349,11 +343,11 @@ static hybrid_status verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
         return hy_fail(
             ctx, HYBRID_BAD_SHAPE,
             "C is %lld x %lld with f%d values, but A*B is %lld x %lld with f%d values",
-            (long long)C->rows, (long long)C->cols, C->type == HYBRID_F64 ? 64 : 32,
-            (long long)A->rows, (long long)B->cols, A->type == HYBRID_F64 ? 64 : 32);
+            (long long)C->rows, (long long)C->cols, hy_value_bits(C->type),
+            (long long)A->rows, (long long)B->cols, hy_value_bits(A->type));
     HY_TRY(hy_narrow_two(ctx, &engine->narrow, &A, &B));
     HY_TRY(hy_narrow_add(ctx, &engine->narrow, &C, "C"));
-    check c = {.A = A, .B = B, .C = C, .eps = eps_of(A->type)};
+    check c = {.A = A, .B = B, .C = C, .eps = hy_value_type_of(A->type)->epsilon};
     return verify(ctx, &c, trials, seed, row);
 }
 
@@ -376,7 +370,7 @@ static hybrid_status verify_spmm(hybrid_engine *engine, check *c, int tf32, int 
     hy_progress_begin(&ctx->progress, c->A->rows);
     HY_TRY(hy_csr_check(ctx, c->A, "A"));
     HY_TRY(hy_narrow_add(ctx, &engine->narrow, &c->A, "A"));
-    c->eps = eps_of(c->A->type);
+    c->eps = hy_value_type_of(c->A->type)->epsilon;
     if (tf32 && c->A->type == HYBRID_F32) {
         c->eps *= 2;
         c->operands = 0x1p-10 + 0x1p-22;

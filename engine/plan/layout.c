@@ -4,6 +4,7 @@
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
+#include "engine/plan/stream.h"
 #include "partition/pattern/chunks.h"
 #include "pipeline/site/pack_cache.h"
 #include "pipeline/site/tenant.h"
@@ -75,15 +76,16 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
                                               gather nothing */
     const int64_t rows   = p->product->options.chunk_rows;
     const hy_cut request = {
-        .A       = p->A,
-        .B       = p->B,
-        .profile = &portion->profile,
-        .variant = portion->variant,
-        .rates   = &portion->rates,
-        .slot_bytes =
+        .A          = p->A,
+        .B          = p->B,
+        .profile    = &portion->profile,
+        .variant    = portion->variant,
+        .rates      = &portion->rates,
+        .slot_bytes = hy_stream_slot(
+            &portion->profile,
             (portion->rates.memory - hy_smaller(room_taken, portion->rates.memory)) /
-                parts &
-            ~(size_t)255,
+                    parts &
+                ~(size_t)255),
         .products_max = rows > 0 ? INT64_MAX : layout->products,
         .chunk_rows   = rows,
         .image        = layout->image};

@@ -10,10 +10,9 @@
 #include "engine/plan/divide.h"
 #include "engine/plan/open.h"
 #include "engine/run/prefetch.h"
-#include "engine/rates/estimate.h"
-#include "engine/rates/traffic.h"
 #include "engine/api/pin.h"
 #include "engine/plan/reduce.h"
+#include "engine/plan/stream.h"
 #include "engine/tables/parameters.h"
 
 /* Inspection that only makes the estimate more accurate may take this part of the
@@ -284,17 +283,43 @@ static hybrid_status open_sites(hybrid_plan *plan, hy_loader **prefetcher)
 
 /* ---- the plan --------------------------------------------------------------------- */
 
-static hybrid_status make(hybrid_plan *plan, given *from, hy_loader **prefetcher)
+/* Inspects A and B, and cuts the product. */
+static hybrid_status make_chunks(hybrid_plan *plan, given *from)
 {
-    hy_product *product = &plan->product;
-    hy_choice choice    = {.count = 0};
+    hy_choice choice = {.count = 0};
 
-    hybrid_status status = choose(plan, from, budget_of(product), &choice);
+    hybrid_status status = choose(plan, from, budget_of(&plan->product), &choice);
     if (status == HYBRID_OK)
         status = cut_all_or_reduced(plan, from, &choice);
     if (choice.count > 0)
         hy_choice_close(&choice);
-    HY_TRY(status);
+    return status;
+}
+
+/* Cuts the product with a sampled profile if the run can keep to such a cut, else with a
+   complete one. */
+static hybrid_status make_all_chunks(hybrid_plan *plan, given *from)
+{
+    hy_product *product = &plan->product;
+
+    if (product->streams) {
+        const hybrid_status status = make_chunks(plan, from);
+        if (!product->streams ||
+            (status == HYBRID_OK && hy_stream_settle(plan->portions)))
+            return status;
+        product->streams = 0;
+        hy_message_clear(&product->engine->ctx.message);
+        hy_layout_free(product, &plan->portions->layout);
+    }
+    return make_chunks(plan, from);
+}
+
+static hybrid_status make(hybrid_plan *plan, given *from, hy_loader **prefetcher)
+{
+    hy_product *product = &plan->product;
+
+    product->streams = hy_stream_may(product, from->A, *prefetcher != NULL);
+    HY_TRY(make_all_chunks(plan, from));
     HY_TRY(divide(plan, from));
     HY_TRY(open_sites(plan, prefetcher));
     HY_TRY(hy_split_open(plan->portions, plan->count, plan->forecasts));
@@ -338,50 +363,6 @@ done:
         hybrid_plan_destroy(plan);
     }
     return status;
-}
-
-/* Predicts bytes and seconds of the first run, as if X and Y were not pinned. */
-static hybrid_status predict(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
-{
-    hy_history *history = &plan->history;
-    hy_circumstances first[HY_MAX_DEVICES];
-
-    for (int i = 0; i < plan->count; i++) {
-        hy_portion *p = &plan->portions[i];
-        HY_TRY(hy_traffic_find(p, hy_product_a(p->product, A), B, &p->traffic));
-        hy_bind_planned(p);
-        first[i] = (hy_circumstances){.rows_of_b = hy_traffic_same(p, A, B)};
-    }
-    history->report             = hy_plan_report(plan);
-    history->report.predicted_s = hy_portions_s(plan->portions, plan->count, first);
-    return HYBRID_OK;
-}
-
-/* With HYBRID_EXPLAIN, lets the model of the chosen variant write its numbers as text to
-   plan->model, for the reports on the plan. */
-static hybrid_status ask_model(hybrid_plan *plan, const hybrid_csr *A)
-{
-    const hy_product *product = &plan->product;
-    const hy_portion *first   = plan->portions;
-
-    if (!(product->options.flags & HYBRID_EXPLAIN) || !first->variant->model)
-        return HYBRID_OK;
-    return first->variant->model(&product->engine->ctx, hy_product_a(product, A),
-                                 &first->profile.features, &first->rates, plan->model,
-                                 sizeof plan->model);
-}
-
-hybrid_status hy_plan_finish(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *B)
-{
-    const hy_product *product = &plan->product;
-
-    if (B && product->options.flags & HYBRID_REUSE)
-        HY_TRY(hy_pattern_note(&product->engine->ctx, A, B, &plan->history.pattern));
-    HY_TRY(predict(plan, A, B));
-    HY_TRY(ask_model(plan, A));
-    for (int i = 0; i < plan->count + hy_plan_has_helper(plan); i++)
-        hy_site_rest(plan->portions[i].site, HYBRID_OK);
-    return HYBRID_OK;
 }
 
 void hybrid_plan_destroy(hybrid_plan *plan)

@@ -80,7 +80,10 @@ hybrid_status hy_product_inspect(hy_product *product, const hybrid_csr *A,
 
     hy_profile_free(ctx, profile);
     product->b_rows = A->cols;
-    HY_TRY(hy_inspect(ctx, A, B, product->b_cols, counter, profile));
+    if (product->streams)
+        HY_TRY(hy_inspect_sample(ctx, A, B, profile, &product->streams));
+    if (!product->streams)
+        HY_TRY(hy_inspect(ctx, A, B, product->b_cols, counter, profile));
     add_options(product);
     return HYBRID_OK;
 }

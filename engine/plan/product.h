@@ -15,6 +15,8 @@ typedef struct hy_product {
     hybrid_plan_options options;   /* the caller's options; options.variant is NULL once
                                       the plan is made */
     int one_shot;                  /* 1: a one-shot call; 0: a plan for several runs */
+    int streams;                   /* 1: the profile is sampled, and the run counts rows
+                                      ahead of its chunks (stream.h) */
     int pinned;                    /* 1: a one-shot call whose X and Y are pinned and have
                                       the same order (row- or column-major), so that the
                                       device can copy both directly; else 0 */
@@ -59,6 +61,14 @@ hybrid_status hy_product_inspect_tiles(hy_product *product, const hybrid_csr *A)
    (hy_variant.choose). f is a copy of the product's features. */
 void hy_product_choose(const hy_product *product, const hy_variant *variant,
                        const hy_rates *rates, hy_features *f);
+
+/* SpGEMM: returns an upper bound on the entries of C. */
+static inline int64_t hy_product_bound(const hy_product *product)
+{
+    const hy_features *f = &product->profile.features;
+
+    return product->streams ? f->nnz * product->profile.lengths.longest : f->out_bound;
+}
 
 /* Returns the bytes of B or X that are sent to the device for this image. */
 static inline size_t hy_product_sent(const hy_product *product, const hy_image *image)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/data/value_type.h"
 #include "base/threads/clock.h"
 #include "engine/api/struct_size.h"
 #include "engine/rates/judge.h"
@@ -196,7 +197,7 @@ static hybrid_status observe_problem(calibration *c, hy_backend *backend, hy_op 
     return status;
 }
 
-/* Observes problem number i of a list, with values of both types. Sets *more to 0 if the
+/* Observes problem number i of a list, with values of each type. Sets *more to 0 if the
    list has no such problem, or if the time `until_s` is over. */
 static hybrid_status observe_next(calibration *c, hy_backend *backend, hy_op op,
                                   const char *const *problems, int i, double until_s,
@@ -208,8 +209,9 @@ static hybrid_status observe_next(calibration *c, hy_backend *backend, hy_op op,
         *more = 0;
     if (!*more)
         return HYBRID_OK;
-    HY_TRY(observe_problem(c, backend, op, problems[i], HYBRID_F32));
-    return observe_problem(c, backend, op, problems[i], HYBRID_F64);
+#define OBSERVE(type, ...) HY_TRY(observe_problem(c, backend, op, problems[i], type));
+    HY_VALUE_TYPES(OBSERVE)
+    return HYBRID_OK;
 }
 
 /* Observes the variants of a backend on the SpMM problems and the SpGEMM problems of the

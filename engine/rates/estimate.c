@@ -84,21 +84,6 @@ double hy_estimate_seconds(const hy_portion *portion, const hy_estimate *estimat
     return hy_seconds(estimate, &portion->rates, &host);
 }
 
-hy_circumstances hy_circumstances_of(const hy_product *product)
-{
-    return (hy_circumstances){.cached = (product->options.flags & HYBRID_RESIDENT) != 0,
-                              .pinned = product->pinned && hy_product_has_views(product)};
-}
-
-hy_circumstances hy_circumstances_planned(const hy_portion *portion, const hybrid_csr *A,
-                                          const hybrid_csr *B)
-{
-    hy_circumstances found = hy_circumstances_of(portion->product);
-
-    found.rows_of_b = hy_traffic_same(portion, A, B);
-    return found;
-}
-
 /* ---- a device ---------------------------------------------------------------------- */
 
 /* Returns the share, 0 to 1, of a chunk's pack that is made in this run. */

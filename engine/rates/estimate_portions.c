@@ -1,5 +1,23 @@
-/* engine/rates/estimate_portions.c - estimates of all portions of a plan. */
+/* engine/rates/estimate_portions.c - estimates of portions: what a plan assumes about
+   runs, one portion, and all portions together. */
 #include "engine/rates/estimate.h"
+
+#include "engine/rates/traffic.h"
+
+hy_circumstances hy_circumstances_of(const hy_product *product)
+{
+    return (hy_circumstances){.cached = (product->options.flags & HYBRID_RESIDENT) != 0,
+                              .pinned = product->pinned && hy_product_has_views(product)};
+}
+
+hy_circumstances hy_circumstances_planned(const hy_portion *portion, const hybrid_csr *A,
+                                          const hybrid_csr *B)
+{
+    hy_circumstances found = hy_circumstances_of(portion->product);
+
+    found.rows_of_b = hy_traffic_same(portion, A, B);
+    return found;
+}
 
 hy_estimate hy_portion_estimate(const hy_portion *portion, const hy_circumstances *found)
 {

@@ -5,14 +5,13 @@
 #include <string.h>
 
 static const char *const formats[HY_BLOCK_FORMATS] = {"bellpack", "bcsr"};
-static const char *const types[HY_BLOCK_TYPES]     = {"f32", "f64"};
 static const char *const constants[] = {"start",      "first",      "next",     "more",
                                         "next_start", "more_start", "registers"};
 
 enum { CONSTANTS = sizeof constants / sizeof *constants };
 
 _Static_assert(HY_BLOCK_LINES ==
-                   HY_BLOCK_FORMATS * HY_BLOCK_TYPES * HY_BLOCK_SIZES * CONSTANTS,
+                   HY_BLOCK_FORMATS * HY_TYPE_COUNT * HY_BLOCK_SIZES * CONSTANTS,
                "a line for each constant");
 _Static_assert(sizeof(hy_block_speed) == CONSTANTS * sizeof(float), "no other fields");
 
@@ -20,14 +19,14 @@ float *hy_block_line(hy_block_speeds *speeds, int line, char key[HY_BLOCK_KEY])
 {
     const int constant = line % CONSTANTS;
     const int size     = line / CONSTANTS % HY_BLOCK_SIZES;
-    const int type     = line / (CONSTANTS * HY_BLOCK_SIZES) % HY_BLOCK_TYPES;
-    const int format   = line / (CONSTANTS * HY_BLOCK_SIZES * HY_BLOCK_TYPES);
+    const int type     = line / (CONSTANTS * HY_BLOCK_SIZES) % HY_TYPE_COUNT;
+    const int format   = line / (CONSTANTS * HY_BLOCK_SIZES * HY_TYPE_COUNT);
     hy_block_speed *s  = &speeds->of[format][type][0][size];
     float *const of[]  = {&s->start,      &s->first,      &s->next,     &s->more,
                           &s->next_start, &s->more_start, &s->registers};
 
-    snprintf(key, HY_BLOCK_KEY, "blocks.%s.%s.R%d.%s", formats[format], types[type],
-             32 << size, constants[constant]);
+    snprintf(key, HY_BLOCK_KEY, "blocks.%s.%s.R%d.%s", formats[format],
+             hy_value_type_of(hy_type_at(type))->name, 32 << size, constants[constant]);
     return of[constant];
 }
 

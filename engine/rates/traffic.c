@@ -152,9 +152,12 @@ static int64_t brought(const sampling *s, int64_t k)
            own_bytes(s->portion, &s->chunks[k]);
 }
 
-hybrid_status hy_traffic_gathered_up(const hy_portion *portion, const hy_layout *layout,
-                                     const hybrid_csr *A, const hybrid_csr *B,
-                                     int64_t *up)
+/* Estimates the bytes up if each chunk gathered the rows of B or X that it touches. The
+   layout has B or X on the device. Rows are counted for a few chunks, and scaled up by
+   the number of entries of A. */
+static hybrid_status find_gathered_up(const hy_portion *portion, const hy_layout *layout,
+                                      const hybrid_csr *A, const hybrid_csr *B,
+                                      int64_t *up)
 {
     const int64_t col_blocks = hy_image_col_blocks(&layout->image);
     const int64_t count      = layout->count / col_blocks;
@@ -343,6 +346,6 @@ hybrid_status hy_traffic_find(const hy_portion *portion, const hybrid_csr *A,
     if (layout->ways_up.gathered >= 0)
         return HYBRID_OK;
     return product->options.flags & HYBRID_EXPLAIN
-               ? hy_traffic_gathered_up(portion, layout, A, B, &out->other_up)
+               ? find_gathered_up(portion, layout, A, B, &out->other_up)
                : HYBRID_OK;
 }

@@ -17,13 +17,6 @@ int64_t hy_traffic_first(const hy_portion *portion);
    already. */
 double hy_traffic_cached(const hy_portion *portion);
 
-/* Estimates the bytes up (to the device) if each chunk gathered the rows of B or X that
-   it touches, while the layout has B or X on the device. Rows are counted for a few
-   chunks, and scaled up by the number of entries of A. */
-hybrid_status hy_traffic_gathered_up(const hy_portion *portion, const hy_layout *layout,
-                                     const hybrid_csr *A, const hybrid_csr *B,
-                                     int64_t *up);
-
 /* `rows` is the number of rows of B or X that all chunks gather, summed over the chunks.
    `nnz` is the number of entries of these rows, 0 for SpMM. */
 typedef struct hy_touch {

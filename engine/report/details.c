@@ -2,6 +2,7 @@
    hybrid_plan_details(). */
 #include <math.h>
 
+#include "base/data/value_type.h"
 #include "engine/rates/estimate.h"
 #include "engine/plan/plan.h"
 #include "engine/run/resident.h"
@@ -23,7 +24,7 @@ static void put_features(hy_words *w, const hybrid_plan *plan)
     hy_words_count(w, product->cols);
     hy_words_put(w, ", nnz ");
     hy_words_count(w, f->nnz);
-    hy_words_put(w, ", f%d; result ", f->type == HYBRID_F64 ? 64 : 32);
+    hy_words_put(w, ", %s; result ", hy_value_type_of(f->type)->name);
     hy_words_count(w, product->rows);
     hy_words_put(w, " x ");
     hy_words_count(w, f->out_cols);

@@ -1,4 +1,5 @@
 /* engine/report/explain.c - describes a plan in plain words: hybrid_plan_explain(). */
+#include "base/data/value_type.h"
 #include "base/memory/results.h"
 #include "base/memory/shortage.h"
 #include "engine/plan/plan.h"
@@ -26,7 +27,7 @@ static void put_operands(hy_words *w, const hy_product *product)
 
     hy_words_put(w, "product     %s, values of %s\n",
                  sparse ? "C = A B, all sparse" : "Y = A X, A sparse, X and Y dense",
-                 f->type == HYBRID_F64 ? "f64" : "f32");
+                 hy_value_type_of(f->type)->name);
     hy_words_put(w, "A           ");
     put_shape(w, product->rows, product->cols);
     hy_words_put(w, ", ");

@@ -1,6 +1,7 @@
 /* engine/results/result_file.c - a result that is written to a file while it is
    computed. */
 #include "engine/results/result_file.h"
+#include "base/data/value_type.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static hybrid_status check_options(hy_context *ctx, const hybrid_file_options *o
 {
     HY_TRY(hy_check_range(ctx, "file options: compression", (int)o->compression, 0,
                           HYBRID_ZSTD));
-    HY_TRY(hy_check_range(ctx, "file options: type", (int)o->type, 0, HYBRID_F64));
+    HY_TRY(hy_check_range(ctx, "file options: type", (int)o->type, 0, HY_TYPE_COUNT));
     HY_TRY(hy_check_range(ctx, "file options: offsets", (int)o->offsets, 0, HYBRID_I64));
     HY_TRY(hy_check_range(ctx, "file options: columns", (int)o->columns, 0, HYBRID_I64));
     HY_TRY(hy_check_range(ctx, "file options: order", (int)o->order, HYBRID_ROW_MAJOR,

@@ -161,10 +161,7 @@ static void copy_values(void *to, hybrid_type to_type, const void *from,
         return;
     }
     for (int64_t k = 0; k < count; k++)
-        if (to_type == HYBRID_F32)
-            ((float *)to)[k] = (float)((const double *)from)[k];
-        else
-            ((double *)to)[k] = ((const float *)from)[k];
+        hy_value_put(to_type, to, k, hy_value_at(from_type, from, k));
 }
 
 static int64_t room_for_rows(const hy_row_writer *w)

@@ -58,7 +58,12 @@ void hy_bind_planned(const hy_portion *portion)
     const hy_layout *layout = &portion->layout;
     hy_site *site           = portion->site;
 
-    site->list  = hy_chunks_of(layout->chunks, layout->count);
+    site->list    = hy_chunks_of(layout->chunks, layout->count);
+    site->planned = (hy_chunk_list){.count = 0};
+    if (portion->product->streams) {
+        site->planned = site->list;
+        site->list    = (hy_chunk_list){.more = 1};
+    }
     site->image = layout->image;
     site->up    = portion->traffic.up;
     if (layout->image.axis == HY_AXIS_COLS)

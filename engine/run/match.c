@@ -18,8 +18,7 @@ hybrid_status hy_match_product(const hy_product *product, hy_op op, const hybrid
     if (A->type != product->profile.type)
         return hy_fail(ctx, HYBRID_BAD_STATE,
                        "A holds f%d values, but the plan was made for f%d",
-                       A->type == HYBRID_F64 ? 64 : 32,
-                       product->profile.type == HYBRID_F64 ? 64 : 32);
+                       hy_value_bits(A->type), hy_value_bits(product->profile.type));
     if (A->rows != product->rows || A->cols != product->cols ||
         A->nnz != product->profile.features.nnz)
         return hy_fail(ctx, HYBRID_BAD_STATE,

@@ -177,7 +177,7 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     const hy_csr_shape shape = {.rows     = A->rows,
                                 .cols     = B->cols,
                                 .type     = A->type,
-                                .bound    = f->out_bound,
+                                .bound    = hy_product_bound(&plan->product),
                                 .expected = (int64_t)hy_expected_entries(f),
                                 .known    = known,
                                 .remedy   = ", or take the rows of C one after another "

@@ -37,7 +37,9 @@ enum {
     LEAST_ENTRIES = 64 * HY_RING_PIECES,
     TWICE         = 4, /* a run should send at most 1 / TWICE of the entries of B a
                           second time */
-    GAP    = 256,      /* arrays of an image are aligned to this many bytes */
+    GAP   = 256,       /* arrays of an image are aligned to this many bytes */
+    SPARE = 8,         /* with a sampled profile, chunks may touch 1 / SPARE more entries
+                          of B than estimated */
     BLOCKS = 1 << 12   /* blocks of rows that one worker takes at a time */
 };
 
@@ -55,6 +57,13 @@ static int64_t entries_of(const hy_portion *portion, int shares)
     const size_t each  = 4 + hy_value_size(portion->profile.type);
 
     return bytes > fixed ? (int64_t)((bytes - fixed) / each) : 0;
+}
+
+/* Returns the entries that a ring stores twice for chunks that are estimated to touch
+   `span` entries. */
+static int64_t spared(const hy_profile *profile, int64_t span)
+{
+    return hy_profile_is_sampled(profile) ? span + span / SPARE : span;
 }
 
 /* Returns a layout whose ring takes this many shares of the budget and stores `span`
@@ -130,9 +139,10 @@ static ring ring_of(const hy_planning *p, int shares, int64_t window)
     const double part =
         (double)r.asked.products / (double)hy_max(p->features.products, 1);
     const int64_t ahead = (int64_t)(fmin(part, 1) * (double)p->product->b_nnz);
-    const hy_layout as  = asked_for(p, slots, shares, window + ahead);
-    r.asked.image       = as.image;
-    r.asked.depth       = as.depth;
+    const hy_layout as =
+        asked_for(p, slots, shares, spared(&p->portion->profile, window + ahead));
+    r.asked.image = as.image;
+    r.asked.depth = as.depth;
     if (window + slots * ahead > hy_ring_max_span(as.image.held))
         r.asked.depth = 0;
     if (r.asked.depth > 0) {
@@ -209,7 +219,8 @@ static int64_t reach(const hy_layout *layout, const hybrid_csr *B, int64_t k, in
 /* Divides the room between the ring and the entries that are stored twice. Returns 1 if
    the ring then holds what each chunk touches together with the `following` chunks after
    it, and the piece that brings the last of it. */
-static int divide(hy_layout *layout, const hybrid_csr *B, int64_t following)
+static int divide(const hy_profile *profile, hy_layout *layout, const hybrid_csr *B,
+                  int64_t following)
 {
     hy_image *image    = &layout->image;
     const int64_t room = image->held + image->span;
@@ -222,9 +233,10 @@ static int divide(hy_layout *layout, const hybrid_csr *B, int64_t following)
         for (int64_t i = k; i <= last; i++)
             most = hy_max(most, reach(layout, B, k, i));
     }
+    image->span         = spared(profile, image->span);
     image->held         = room - image->span;
     layout->image_bytes = image->held > 0 ? hy_image_bytes(image) : 0;
-    return most <= hy_ring_max_span(image->held);
+    return hy_max(most, image->span) <= hy_ring_max_span(image->held);
 }
 
 /* Makes a layout with the ring of `asked`. The layout has 0 slots if the ring, or the
@@ -235,7 +247,7 @@ static hybrid_status try(const hy_planning *p, const hy_layout *asked, int64_t f
 {
     *out = *asked;
     HY_TRY(hy_layout_try(p, out));
-    if (out->depth > 0 && !divide(out, p->B, following))
+    if (out->depth > 0 && !divide(&p->portion->profile, out, p->B, following))
         hy_layout_free(p->product, out);
     return HYBRID_OK;
 }

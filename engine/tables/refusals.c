@@ -3,13 +3,13 @@
 #include "engine/tables/refusals.h"
 
 const hy_refusal hy_refusals[] = {
-    {HY_WITH_ROW_RING, HY_WITH_A_THERE,
+    {HY_WITH_ROW_RING, HY_WITH_A_ON_DEVICE,
      "A is in device memory, with the original row numbers of X"},
     {HY_WITH_ENTRY_RING, HY_WITH_DENSE_X, "X is dense"},
-    {HY_WITH_ENTRY_RING, HY_WITH_SECOND_THERE,
+    {HY_WITH_ENTRY_RING, HY_WITH_SECOND_ON_DEVICE,
      "all of B or X is in device memory already"},
-    {HY_WITH_RING, HY_WITH_SECOND_THERE, "all of B or X is in device memory already"},
-    {HY_WITH_ENTRY_RING, HY_WITH_A_THERE, "workers cannot read device memory"},
+    {HY_WITH_RING, HY_WITH_SECOND_ON_DEVICE, "all of B or X is in device memory already"},
+    {HY_WITH_ENTRY_RING, HY_WITH_A_ON_DEVICE, "workers cannot read device memory"},
     {HY_WITH_ENTRY_RING, HY_WITH_ROW_NUMBERS, "packs of this variant contain rows of B"},
     {HY_WITH_RING, HY_WITH_SPARSE_B,
      "B is sparse, so that its rows have different sizes"},
@@ -23,15 +23,15 @@ const hy_refusal hy_refusals[] = {
      "rows of X are sent in the order in which the GPU needs them"},
     {HY_WITH_HOST_SHARE, HY_WITH_SAME_BITS,
      "the CPU rounds differently, and HYBRID_DETERMINISTIC (--deterministic) is set"},
-    {HY_WITH_GATHER, HY_WITH_A_THERE,
+    {HY_WITH_GATHER, HY_WITH_A_ON_DEVICE,
      "the CPU cannot collect rows that are in device memory"},
-    {HY_WITH_GATHER, HY_WITH_SECOND_THERE,
+    {HY_WITH_GATHER, HY_WITH_SECOND_ON_DEVICE,
      "the CPU cannot collect rows that are in device memory"},
     {HY_WITH_IN_PLACE, HY_WITH_DEVICE, "only the CPU computes in place"},
     {HY_WITH_COPIES, HY_WITH_HOST, "only the CPU computes in place"},
-    {HY_WITH_REORDERED_A, HY_WITH_A_THERE,
+    {HY_WITH_REORDERED_A, HY_WITH_A_ON_DEVICE,
      "it rearranges values of A on the CPU, and A is in device memory"},
-    {HY_WITH_PACKED_B, HY_WITH_SECOND_THERE,
+    {HY_WITH_PACKED_B, HY_WITH_SECOND_ON_DEVICE,
      "it copies values of B on the CPU, and B is in device memory"},
     {HY_WITH_UNORDERED_SUMS, HY_WITH_SAME_BITS,
      "its sums have no fixed order, which HYBRID_DETERMINISTIC (--deterministic) "
@@ -60,8 +60,8 @@ unsigned hy_product_values(const hy_product *product)
 
     return if_so(product->op == HY_SPGEMM, HY_WITH_SPARSE_B) |
            if_so(product->op == HY_SPMM, HY_WITH_DENSE_X) |
-           if_so(product->a_on != NULL, HY_WITH_A_THERE) |
-           if_so(product->second_on != NULL, HY_WITH_SECOND_THERE) |
+           if_so(product->a_on != NULL, HY_WITH_A_ON_DEVICE) |
+           if_so(product->second_on != NULL, HY_WITH_SECOND_ON_DEVICE) |
            if_so(!hy_product_has_views(product), HY_WITH_REDUCED_A) |
            if_so((o->flags & HYBRID_DETERMINISTIC) != 0, HY_WITH_SAME_BITS) |
            if_so(!o->variant, HY_WITHOUT_NAME) |

@@ -17,9 +17,9 @@ enum {
     HY_WITH_SPARSE_B = 1 << 0, /* axis "kind of the product": SpGEMM, or SpMM */
     HY_WITH_DENSE_X  = 1 << 1,
 
-    HY_WITH_A_THERE = 1 << 2, /* axis "memory of A": on the device */
+    HY_WITH_A_ON_DEVICE = 1 << 2, /* axis "memory of A": on the device */
 
-    HY_WITH_SECOND_THERE = 1 << 3, /* axis "memory of B or X": on the device */
+    HY_WITH_SECOND_ON_DEVICE = 1 << 3, /* axis "memory of B or X": on the device */
 
     HY_WITH_REDUCED_A = 1 << 4, /* axis "rows of A": without the empty ones */
 

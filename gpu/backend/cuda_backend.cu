@@ -28,8 +28,8 @@ static hybrid_status alloc(hy_backend *self, hy_space space, size_t bytes,
 {
     cuda_backend *b = hy_cuda_mine(self);
     HY_TRY(hy_cuda_enter(b));
-    /* checks first, because a pooled block could be returned without noticing that the
-       device has failed */
+    /* checks first that the device works, because handing out a pooled block calls no
+       function of CUDA that would report a failure */
     HY_TRY(hy_cuda_works(b, "work on the device"));
     return hy_blocks_alloc(&b->blocks, self, space, bytes, what, out);
 }
@@ -85,7 +85,8 @@ static hybrid_status find_device(hy_context *ctx, int device)
     return HYBRID_OK;
 }
 
-/* Finds name, width and speeds, and checks that this build has code for the device. */
+/* Stores the device's name, number of multiprocessors, limits and speeds in *b. Fails
+   with NO_DEVICE if this build has no code for the device. */
 static hybrid_status learn_device(cuda_backend *b)
 {
     hy_context *ctx  = b->base.ctx;
@@ -112,7 +113,8 @@ static hybrid_status learn_device(cuda_backend *b)
     b->sm_shared    = int(p.sharedMemPerMultiprocessor);
     b->l2_bytes     = size_t(p.l2CacheSize);
     b->block_memory = p.sharedMemPerBlockOptin;
-    /* code that the driver compiled from PTX has only the features of its PTX version */
+    /* code that the driver compiled from PTX has only the features of its PTX version, so
+       `sm` is not above that version */
     b->sm = std::min(10 * p.major + p.minor, code.ptxVersion);
     /* memory moves two bits for each clock cycle and wire; copies reach 86 % of that on
        Hopper */
@@ -130,7 +132,7 @@ static hybrid_status set_up(cuda_backend *b, size_t device_bytes, int parts)
     hy_context *ctx = b->base.ctx;
     size_t bytes = 0, all = 0;
     HY_TRY(hy_cuda_enter(b));
-    /* comes first, because it fails on a device that does not work */
+    /* is made first, because CUDA then reports a device that does not work */
     HY_CUDA(ctx, cudaStreamCreateWithFlags(&b->clock, cudaStreamNonBlocking));
     HY_CUDA(ctx, cudaEventCreateWithFlags(&b->followed, cudaEventDisableTiming));
     nvtxNameCudaStreamA(b->clock, "clock");

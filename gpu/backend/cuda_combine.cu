@@ -1,5 +1,5 @@
 /* gpu/backend/cuda_combine.cu - computes to = alpha * from + beta * to for dense matrices
-   of the caller in device memory, in any order (hy_combining).
+   of the caller in device memory, each row-major or column-major (hy_combining).
 
    A thread block moves a tile of 32 x 32 elements through shared memory. It reads along
    the direction in which elements of `from` are contiguous and writes along that of `to`.
@@ -8,15 +8,17 @@
 #include "gpu/backend/cuda_tuning.h"
 
 constexpr int TILE = 32;
-constexpr int ROWS = 8; /* a thread block has TILE x ROWS threads, so 8 threads share a
-                           column of a tile */
+constexpr int ROWS = 8; /* a thread block has TILE x ROWS threads; each handles TILE /
+                           ROWS = 4 elements of a tile */
 
 template <typename T>
 static __device__ void combine_one(const hy_combining &c, int64_t at, T from)
 {
     T *to      = static_cast<T *>(c.to);
-    double sum = c.beta != 0 ? -0.0 : 0.0; /* with beta, the sum begins with -0, because
-                                              adding to -0 changes no number */
+    double sum = c.beta != 0 ? -0.0 : 0.0; /* if alpha is 0, the sum begins with -0,
+                                              because -0 + x has the bits of x for every
+                                              x; with alpha and beta 0, the result is
+                                              +0 */
     if (c.alpha != 0)
         sum = c.alpha * double(from);
     if (c.beta != 0)
@@ -84,9 +86,6 @@ hybrid_status hy_cuda_combine(hy_lane *self, const hy_combining *c)
     if (c->rows == 0 || c->filled == 0)
         return HYBRID_OK;
     HY_TRY(hy_lane_enter(self));
-    if (c->type == HYBRID_F64)
-        launch<double>(self, c);
-    else
-        launch<float>(self, c);
+    HY_CALL_BY_TYPE(c->type, launch, self, c);
     return hy_launched(self, "combine");
 }

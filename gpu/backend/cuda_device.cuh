@@ -46,14 +46,14 @@ struct cuda_backend {
                                      short work */
     cudaEvent_t followed;         /* event that was recorded in the caller's stream when a
                                      call began */
-    bool follows;                 /* true if `followed` was recorded, because the stream
-                                     had work */
+    bool follows;                 /* true if `followed` was recorded in this call; false
+                                     if no work was pending in the caller's stream */
     cudaMemPool_t pool;           /* memory of results; NULL if the device has no pools */
     pthread_mutex_t lock;         /* guards all members that follow */
     cudaEvent_t epoch;            /* times on the device are counted from this event */
     int64_t epoch_ns;
     pthread_t loader;   /* thread that loads kernels in advance */
-    bool loads;         /* true until the loader has been joined */
+    bool loads;         /* true from the start of the loader until it has been joined */
     cudaError_t loaded; /* result of loading, cudaSuccess or an error; valid once `loads`
                            is false */
 };

@@ -36,8 +36,8 @@ hybrid_status hy_cuda_enter(const cuda_backend *b)
     return HYBRID_OK;
 }
 
-/* Asks a stream of the backend, because after a fault in a kernel the CUDA context of the
-   process is lost, and every call fails. */
+/* Queries the backend's own stream. After a fault in a kernel the CUDA context of the
+   process is lost, and every call fails, so this query fails, too. */
 hybrid_status hy_cuda_works(const cuda_backend *b, const char *call)
 {
     const cudaError_t error = cudaStreamQuery(b->clock);

@@ -72,8 +72,8 @@ hybrid_status hy_count_products(hy_lane *lane, int64_t rows, const int64_t *a_ro
 hybrid_status hy_code_deltas(hy_lane *lane, const int32_t *numbers, const int64_t *count,
                              int64_t most, void *coded, int64_t *units);
 
-/* The functions lane_open, borrow, lane_close, lane_drain, copy and copy_rows of
-   hy_backend_ops. */
+/* The functions lane_open, borrow, lane_close, lane_drain, copy, reads, copy_peer and
+   copy_rows of hy_backend_ops, in this order. */
 hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, int urgent,
                                 hy_lane **out);
 hybrid_status hy_cuda_borrow(hy_backend *self, void *stream, hy_lane **out);

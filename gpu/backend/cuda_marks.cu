@@ -110,8 +110,9 @@ hybrid_status hy_cuda_mark_reached(hy_mark *mark, int *out)
 
 /* ---- time ---- */
 
-/* Takes the device's time and the host's time at the same moment. Makes four tries and
-   keeps the one that took the host least time. */
+/* Stores in *b an event of the device (`epoch`) and the host's time at that event
+   (`epoch_ns`). Makes four tries and uses the one that took the host least time, because
+   its error is smallest. */
 hybrid_status hy_cuda_set_epoch(cuda_backend *b)
 {
     hy_context *ctx = b->base.ctx;
@@ -139,7 +140,8 @@ hybrid_status hy_cuda_set_epoch(cuda_backend *b)
 }
 
 /* CUDA returns elapsed times as floats of milliseconds, which are exact to 0.25 us within
-   4 s. */
+   4 s. If the mark is more than 4 s after the epoch, a new epoch is taken. Returns 0 if
+   CUDA cannot tell the time. */
 int64_t hy_cuda_mark_ns(const hy_mark *mark)
 {
     constexpr float NEAR_MS = 4000;

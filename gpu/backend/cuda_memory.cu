@@ -14,7 +14,7 @@
 
    cudaHostAlloc() makes 2 GB of pages a second, which would take most of the time of a
    first product. It is ten times faster to map memory as huge pages, let all workers
-   write to them, and register the memory at once. */
+   write to them, and register all of the memory in one call. */
 
 static hybrid_status touch(void *arg, int part, int64_t begin, int64_t end)
 {

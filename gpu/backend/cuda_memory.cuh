@@ -1,9 +1,10 @@
 /* gpu/backend/cuda_memory.cuh - blocks of device and pinned memory, pooled when freed.
 
-   Pages are pinned at only 2 GB/s, so a freed block is pooled for a later allocation of
+   Pinning new pages takes long, so a freed block is pooled for a later allocation of
    similar size. It still counts against the budget (on its meter) until a trim, which
-   gives pooled blocks back to CUDA, or until an allocation needs the room. The caller
-   makes the device of the blocks current in the calling thread first. */
+   gives pooled blocks back to CUDA, or until an allocation needs the room. Parameters are
+   those of alloc, free and trim in hy_backend_ops. The caller makes the device of the
+   blocks current in the calling thread first. */
 #ifndef HY_CUDA_MEMORY_CUH
 #define HY_CUDA_MEMORY_CUH
 

@@ -1,4 +1,5 @@
-/* gpu/backend/cuda_pinned.cu - pins the caller's memory and finds pinned memory. */
+/* gpu/backend/cuda_pinned.cu - pins the caller's memory, and tells how many bytes at an
+   address are pinned. */
 #include "gpu/backend/cuda_backend.cuh"
 
 hybrid_status hy_cuda_pin(hy_backend *self, void *ptr, size_t bytes)

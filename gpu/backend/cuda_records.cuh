@@ -61,8 +61,8 @@ __device__ inline void add(hy_survey *sum, const hy_survey &s)
     sum->drawn_entries += s.drawn_entries;
 }
 
-/* Returns the record of the thread of the warp with a number that differs from this
-   thread's in the bit `apart`. */
+/* Returns the `s` of another thread of the warp: the one with this thread's number XOR
+   `apart`. */
 __device__ inline hy_survey warp_read(const hy_survey &s, int apart)
 {
     return {__shfl_xor_sync(HY_ALL, s.wrong, apart),

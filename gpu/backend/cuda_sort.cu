@@ -116,9 +116,10 @@ hybrid_status hy_sort_pairs(hy_lane *lane, hy_scratch scratch, K *key[2], T *val
 
 /* ---- rows of a block ---- */
 
-/* The place of a thread in the list of scalar products of a chunk, from product t on.
-   Products that were expanded before are treated as the row of B that a single entry of A
-   with value 1 would select. */
+/* Walks through the scalar products of a chunk, from product t on, which belongs to row
+   `row`. If an earlier kernel has expanded the products (e.expanded), product t is
+   element t of e.b_col and e.b_val. Else it is e.b_val[t + shift] times the value of
+   entry k of A. */
 template <typename T> struct product_walk {
     const hy_esc<T> &e;
     int k, next;   /* k: the entry of A that scalar product t belongs to; next: first

@@ -1,4 +1,5 @@
-/* gpu/backend/cuda_sort.cuh - scans and sorts on the whole device or in a block.
+/* gpu/backend/cuda_sort.cuh - prefix sums (scans) and sorts, by the whole device or by
+   one thread block.
 
    All work is enqueued on the lane. No function allocates: scratch comes from the caller,
    and pure functions give an upper bound on its size. */
@@ -42,14 +43,15 @@ hybrid_status hy_rank_keys(hy_lane *lane, hy_scratch scratch, const K *key, int 
                            int *rank);
 
 /* Sorts n pairs stably by the low `bits` bits of their keys. The pairs are in key[0] and
-   val[0] before and after; the pointers may have been swapped. */
+   val[0] before and after; key[1] and val[1] are scratch. The call may swap key[0] with
+   key[1], and val[0] with val[1]. */
 template <typename K, typename T>
 hybrid_status hy_sort_pairs(hy_lane *lane, hy_scratch scratch, K *key[2], T *val[2],
                             int n, int bits);
 
-/* Expands, sorts and sums the rows of every bin (gpu/spgemm/esc_work.cuh) that has a
-   thread block for each row. products_max is the maximum number of scalar products of a
-   row. */
+/* Computes the rows of C in every bin in which one thread block computes one row
+   (gpu/spgemm/esc_work.cuh): expands their scalar products, sorts these by column and
+   sums them. products_max is the maximum number of scalar products of a row. */
 template <typename T>
 hybrid_status hy_sort_block_rows(hy_lane *lane, const hy_esc<T> &e, int64_t products_max);
 

@@ -1,4 +1,5 @@
-/* gpu/backend/cuda_space.cu - the caller's operands and results in device memory. */
+/* gpu/backend/cuda_space.cu - tells where the caller's operands lie, fetches them, waits
+   for the caller's stream, and allocates results in device memory. */
 #include "gpu/backend/cuda_backend.cuh"
 #include "base/memory/shortage.h"
 

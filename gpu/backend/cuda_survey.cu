@@ -6,8 +6,9 @@
    in order. The drawn rows estimate nnz(C) / scalar products. They are the rows of evenly
    spaced entries of A: a row is drawn in proportion to its entries in A, so its scalar
    products and its entries of C are weighted by the inverse of that number. A block
-   inserts the columns of a drawn row into a hash set in shared memory; for a long row,
-   only columns with a hash that begins with zeros. */
+   inserts the columns of a drawn row into a hash set in shared memory. For a long row, it
+   inserts only columns with a hash that begins with a number of zero bits, and scales the
+   count. */
 #include "base/data/csr.h"
 #include "gpu/backend/cuda_records.cuh"
 
@@ -19,14 +20,16 @@ using namespace records;
 /* ROW_LANES threads share a row of A. A whole thread block takes a row of more than
    LONG_ROW entries */
 constexpr int ROW_LANES = 8, LONG_ROW = 1024;
-/* number of rows of A with scalar products that a thread block counts at a time */
+/* number of rows of A for which a thread block counts scalar products at a time */
 constexpr int ROWS = THREADS / ROW_LANES;
 /* places of a hash set; each holds one column */
-constexpr int PLACES          = 4096;
-constexpr int MAX_PLACED      = PLACES / 2; /* maximum columns put into a hash set */
+constexpr int PLACES     = 4096;
+constexpr int MAX_PLACED = PLACES / 2; /* target for the columns put into a hash set,
+                                          at most */
 constexpr int64_t MAX_WALKED  = 1 << 15,
-                  MAX_ENTRIES = 2048; /* maximum scalar products and maximum entries of A
-                                         of a drawn row that is counted */
+                  MAX_ENTRIES = 2048; /* maximum scalar products, and maximum entries of
+                                         A, of a drawn row that is counted; for others, an
+                                         upper bound on their entries of C is used */
 
 /* ---- rows of A ---- */
 
@@ -38,8 +41,9 @@ template <typename F> __device__ void grid_for(int64_t count, const F &f)
         f(i);
 }
 
-/* Counts columns out of range, and columns that do not exceed the previous one. The first
-   column of a row may be smaller, so it is subtracted again. */
+/* Sets s->wrong if a column is out of range, and adds to s->falls the number of columns
+   that do not exceed the column before. The first column of a row may be smaller than the
+   last column of the row before, so such pairs are subtracted again. */
 __device__ void check_columns(indices row, indices col, int64_t rows, int64_t count,
                               int64_t cols, hy_survey *s)
 {
@@ -54,8 +58,9 @@ __device__ void check_columns(indices row, indices col, int64_t rows, int64_t co
     });
 }
 
-/* Returns a record of the checks: all offsets and columns of A and B, except that offsets
-   of A between the first and the last are not checked here. */
+/* Returns a record of this thread's share of the checks: columns of A; the first and the
+   last offset of A; and, if B is another matrix, offsets and columns of B. The kernels
+   check the other offsets of A. */
 __device__ hy_survey begin_survey(const operands &o)
 {
     hy_survey s = {};
@@ -215,9 +220,9 @@ __device__ bool insert(int32_t *set, int32_t col)
     return false;
 }
 
-/* Inserts into `set` the columns of a row of C that have a hash of at most `most`.
-   Returns how many columns this thread was the first to insert. ROW_LANES threads share
-   an entry of A and its row of B. */
+/* Inserts into `set` the columns of a row of C that have a hash of at most `most`. The
+   row of A is entries [begin, end). Returns how many columns this thread was the first to
+   insert. ROW_LANES threads share an entry of A and its row of B. */
 __device__ int insert_row(const operands &o, int64_t begin, int64_t end, unsigned most,
                           int32_t *set)
 {

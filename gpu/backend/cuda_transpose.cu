@@ -8,8 +8,8 @@
 #include "gpu/backend/cuda_lane.cuh"
 
 constexpr int TILE = 32;
-constexpr int ROWS = 8; /* a thread block has TILE x ROWS threads, so 8 threads share a
-                           column of a tile */
+constexpr int ROWS = 8; /* a thread block has TILE x ROWS threads; each handles TILE /
+                           ROWS = 4 elements of a tile */
 
 template <typename T>
 static __global__ void __launch_bounds__(TILE *ROWS)

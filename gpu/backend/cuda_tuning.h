@@ -20,7 +20,8 @@ enum { HY_SPIN_THREADS = 6 };
 #define HY_PIN_BYTES (size_t(32) << 20)
 
 /* Bytes of the caller's operands that one call to CUDA pins (hy_backend_ops.range_bytes).
-   One thread or twelve pin 60e9 bytes a second, because the pages of operands exist. */
+   A large number costs no time: the pages of operands exist already, and one thread pins
+   60e9 bytes a second, as fast as twelve threads. */
 #define HY_RANGE_BYTES (size_t(1) << 30)
 
 /* Bytes that one core writes in a second to a pack in CSR or to a pack of
@@ -67,26 +68,24 @@ enum {
                                       entries of a row, on average, for each of the
                                       subgroups of lanes that share the row; fewer if the
                                       device would be partly idle */
-    HY_MERGE_WAVES        = 2,     /* spmm.cuda.merge: tiles have the maximum size if they
-                                      then fill the device more often than this; else they
-                                      are made smaller, to fill the device a whole number
-                                      of times */
+    HY_MERGE_WAVES        = 2,     /* spmm.cuda.merge: if A has more tiles of the maximum
+                                      size than this many times what the device computes
+                                      at once, tiles have that size; else they are made
+                                      smaller, to fill the device a whole number of
+                                      times */
     HY_MERGE_LOG_FIX      = 3,     /* spmm.cuda.merge: log2 of the maximum columns that
                                       one warp adds up for a row that was cut by tiles */
     HY_MERGE_MOST_ITEMS   = 2048,  /* spmm.cuda.merge: maximum items (entries and ends of
                                       rows) of a tile if rows of X have at most one line
                                       (128 bytes), or X is scattered (see
                                       HY_SPMM_SCATTERED) */
-    HY_MERGE_UNEVEN_ITEMS = 1536,  /* spmm.cuda.merge: maximum items of a tile if rows of
-                                      X have more than one line, X is not
-                                      scattered (HY_SPMM_SCATTERED), and rows of A are uneven
-                                      (row_cv above 1) and long (HY_MERGE_LONG_ROWS) */
+    HY_MERGE_UNEVEN_ITEMS = 1536,  /* spmm.cuda.merge: the same for all other X, if rows
+                                      of A are uneven (row_cv above 1) and long
+                                      (HY_MERGE_LONG_ROWS) */
     HY_MERGE_LONG_ROWS    = 8,     /* spmm.cuda.merge: uneven rows of A with this many
                                       entries or more, on average, are long */
-    HY_MERGE_WIDE_ITEMS   = 512,   /* spmm.cuda.merge: maximum items of a tile if rows of
-                                      X have more than one line, X is not
-                                      scattered (HY_SPMM_SCATTERED), and rows of A are even or
-                                      short */
+    HY_MERGE_WIDE_ITEMS   = 512,   /* spmm.cuda.merge: the same for all other X, if rows
+                                      of A are even or short */
     HY_MERGE_LEAST_ITEMS  = 256,   /* spmm.cuda.merge: minimum items of a tile if a group
                                       of lanes reads at most two lines of X at once */
     HY_MERGE_LEAST_WIDE   = 96,    /* spmm.cuda.merge: minimum items of a tile if a group
@@ -159,9 +158,9 @@ enum {
 #define HY_VECTOR_SCATTERED 1.7
 #define HY_VECTOR_ROUND_S 4.2e-7 /* spmm.cuda.rows: seconds in which a lane handles
                                     HY_ROWS_IN_FLIGHT entries of a long row */
-#define HY_VECTOR_MERGE_F32 1.07 /* spmm.cuda.merge, f32: factor of HY_VECTOR_NONZERO and
+#define HY_VECTOR_MERGE_f32 1.07 /* spmm.cuda.merge, f32: factor of HY_VECTOR_NONZERO and
                                     HY_VECTOR_SCATTERED */
-#define HY_VECTOR_MERGE_F64 1.25
+#define HY_VECTOR_MERGE_f64 1.25
 #define HY_VECTOR_MERGE_ROW 1.0
 #define HY_MERGE_NONZERO 1.05
 #define HY_MERGE_NONZERO_LINE 1.0

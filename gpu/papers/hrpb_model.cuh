@@ -1,5 +1,5 @@
-/* gpu/papers/hrpb_model.cuh - how warps share a product in bricks, and the model of its
-   time.
+/* gpu/papers/hrpb_model.cuh - how the warps of spmm.cuda.hrpb share a product, and the
+   model of its time.
 
    With paper=1 (hy_features.parameter) the variant is that of cuTeSpMM: operands are
    rounded to TF32 and pass through shared memory (hrpb_shared.cuh), a warp has TN = 32
@@ -63,11 +63,12 @@ inline int64_t warps_across(const hy_features *f)
     return n > columns ? (n + columns - 1) / columns : 1;
 }
 
-/* Returns how heavy panels are cut. The paper cuts a panel into num_loads / num_waves
-   parts. num_loads is its number of blocks divided by the mean of all panels (Eq. 6).
-   num_waves, at least 1, is the number of panels divided by that of a wave (Eq. 7). A
-   part therefore has as many blocks as each panel of a wave would have, or each panel of
-   A if A has fewer. */
+/* Returns how heavy panels are cut. A wave is the panels that the device computes at
+   once. The paper cuts a panel into num_loads / num_waves parts. num_loads is its number
+   of blocks divided by the mean of all panels (Eq. 6). num_waves, at least 1, is the
+   number of panels divided by the panels of a wave (Eq. 7). A part therefore has as many
+   blocks as each panel of a wave would have, or each panel of A if A has fewer. Without
+   paper=1, panels of up to HY_HRPB_LEAST blocks are not cut. */
 inline hy_hrpb_rules rules_for(const hy_features *f, const hy_rates *r)
 {
     const int64_t warps  = int64_t(r->width) * HY_HRPB_RESIDENT * WARPS;

@@ -81,18 +81,20 @@ static hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     HY_TRY(hy_esc_check(lane, job));
     HY_TRY(hy_lane_enter(lane));
-    return job->chunk->features.type == HYBRID_F64 ? multiply_as<double>(lane, job)
-                                                   : multiply_as<float>(lane, job);
+    return HY_CALL_BY_TYPE(job->chunk->features.type, multiply_as, lane, job);
 }
 
 /* ---- finish ---- */
 
+template <typename T> static hybrid_status finish_as(hy_lane *lane, hy_job *job)
+{
+    return hy_esc_finish(lane, job, esc_of<T>(job));
+}
+
 static hybrid_status finish(hy_lane *lane, hy_job *job)
 {
     HY_TRY(hy_lane_enter(lane));
-    return job->chunk->features.type == HYBRID_F64
-               ? hy_esc_finish(lane, job, esc_of<double>(job))
-               : hy_esc_finish(lane, job, esc_of<float>(job));
+    return HY_CALL_BY_TYPE(job->chunk->features.type, finish_as, lane, job);
 }
 
 /* ---- the variant ---- */

@@ -264,8 +264,7 @@ static hybrid_status prepare(hy_job *job)
 static hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     HY_TRY(hy_lane_enter(lane));
-    return job->problem->A->type == HYBRID_F64 ? multiply_as<double>(lane, job)
-                                               : multiply_as<float>(lane, job);
+    return HY_CALL_BY_TYPE(job->problem->A->type, multiply_as, lane, job);
 }
 
 extern "C" const hy_variant hy_spmm_cuda_tiled = {

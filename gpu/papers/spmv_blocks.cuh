@@ -162,7 +162,8 @@ inline const char *refuse(const hy_features *f, const hy_rates *r)
     return hy_block_refuse(f);
 }
 
-/* Returns the threads of a thread block. In the form of the paper they are R. */
+/* Returns the threads of a thread block: in the form of the paper (paper=1) the parameter
+   R, if it is given; else HY_CUDA_THREADS. */
 inline int threads_of(const hy_features *f)
 {
     const int lanes = f->parameter[HY_BLOCK_LANES];

@@ -1,7 +1,8 @@
 /* gpu/papers/spmv_cuda_bcsr.cu - SpMV on the GPU with a group of lanes (GPU threads) for
    each row of blocks.
 
-       y(r I .. r I + r - 1) = sum of A_b x(j_b .. j_b + c - 1) over the blocks b of I
+       y(r I .. r I + r - 1) = sum of A_b x(j_b .. j_b + c - 1) over the blocks b of block
+   row I
 
    A is cut into blocks of r x c (Choi, Singh and Vuduc 2010, section 4), which are stored
    dense, including zeros. c + r numbers are loaded and kept in registers for r c scalar
@@ -174,8 +175,7 @@ hy_cost cost(const hy_features *f, const hy_rates *r)
 hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     HY_TRY(hy_lane_enter(lane));
-    return job->problem->A->type == HYBRID_F64 ? multiply_as<double>(lane, job)
-                                               : multiply_as<float>(lane, job);
+    return HY_CALL_BY_TYPE(job->problem->A->type, multiply_as, lane, job);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 /* gpu/papers/spmv_cuda_bellpack.cu - SpMV on the GPU with a lane for each row of blocks.
 
-       y(r I .. r I + r - 1) = sum of A_b x(j_b .. j_b + c - 1) over the blocks b of I
+       y(r I .. r I + r - 1) = sum of A_b x(j_b .. j_b + c - 1) over the blocks b of block
+   row I
 
    The format is blocked ELLPACK (Choi, Singh and Vuduc 2010, section 5). Blocks of r x c
    are stored dense. Rows of blocks are sorted by length within panels and cut into slices
@@ -189,8 +190,7 @@ hybrid_status prepare(hy_job *job)
 hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     HY_TRY(hy_lane_enter(lane));
-    return job->problem->A->type == HYBRID_F64 ? multiply_as<double>(lane, job)
-                                               : multiply_as<float>(lane, job);
+    return HY_CALL_BY_TYPE(job->problem->A->type, multiply_as, lane, job);
 }
 
 } // namespace

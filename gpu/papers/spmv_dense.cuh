@@ -38,16 +38,6 @@ extern const hy_dense_kernel hy_bellpack_dense, hy_bcsr_dense;
 namespace dense
 {
 
-template <template <typename> class Launcher>
-hybrid_status launch(hy_lane *lane, const hy_dense_blocks *d)
-{
-    if (d->type == HYBRID_F64)
-        blocks::with_shape(d->shape, Launcher<double>::of_dense(lane, d));
-    else
-        blocks::with_shape(d->shape, Launcher<float>::of_dense(lane, d));
-    return hy_launched(lane, "spmv_dense");
-}
-
 template <typename L> struct asking {
     cudaFuncAttributes *out;
     cudaError_t *error;
@@ -58,15 +48,33 @@ template <typename L> struct asking {
     }
 };
 
+/* Instances for the types of values. */
+template <template <typename> class Launcher> struct instances {
+    template <typename T> static void launch(hy_lane *lane, const hy_dense_blocks *d)
+    {
+        blocks::with_shape(d->shape, Launcher<T>::of_dense(lane, d));
+    }
+
+    template <typename T>
+    static void ask(const hy_dense_blocks *d, cudaFuncAttributes *out, cudaError_t *error)
+    {
+        blocks::with_shape(d->shape, asking<Launcher<T>>{out, error});
+    }
+};
+
+template <template <typename> class Launcher>
+hybrid_status launch(hy_lane *lane, const hy_dense_blocks *d)
+{
+    HY_CALL_BY_TYPE(d->type, instances<Launcher>::template launch, lane, d);
+    return hy_launched(lane, "spmv_dense");
+}
+
 template <template <typename> class Launcher>
 hybrid_status registers(hy_context *ctx, const hy_dense_blocks *d, int *out)
 {
     cudaFuncAttributes found = {};
     cudaError_t error        = cudaSuccess;
-    if (d->type == HYBRID_F64)
-        blocks::with_shape(d->shape, asking<Launcher<double>>{&found, &error});
-    else
-        blocks::with_shape(d->shape, asking<Launcher<float>>{&found, &error});
+    HY_CALL_BY_TYPE(d->type, instances<Launcher>::template ask, d, &found, &error);
     HY_CUDA(ctx, error);
     *out = found.numRegs;
     return HYBRID_OK;

@@ -122,10 +122,10 @@ hybrid_status measure_kernel(measuring *m, hy_block_speed *out)
 
 hybrid_status measure_format(measuring *m, hy_block_speeds *out)
 {
-    for (int type = 0; type < 2; type++)
+    for (int type = 0; type < HY_TYPE_COUNT; type++)
         for (int shape = 0; shape < HY_BLOCK_SHAPES; shape++)
             for (int i = 0; i < HY_BLOCK_SIZES; i++) {
-                m->d.type    = type ? HYBRID_F64 : HYBRID_F32;
+                m->d.type    = hy_type_at(type);
                 m->d.shape   = {shape / HY_BLOCK_MOST + 1, shape % HY_BLOCK_MOST + 1};
                 m->d.threads = HY_CHOI_LANES_LEAST << i;
                 HY_TRY(measure_kernel(m, &out->of[m->kernel->format][type][shape][i]));

@@ -46,9 +46,9 @@ template <typename T, int R> struct tile {
     pack_of<T, VEC> row[GROUPS][HY_TILED_COLS];
 };
 
-/* Starts copying values of a row of X: those of columns j + e % VEC, j + VEC + e % VEC
-   and so on. They go to element e of the tile. For columns from `end` on, the last column
-   is copied. */
+/* Starts copying from row `row` of X to row e / VEC of the tile: column e % VEC of each
+   group of VEC columns, where the first group begins at column j. For columns from `end`
+   on, the last column is copied. */
 template <typename T, int R>
 __device__ void stage_row(const operands<T> &o, int row, int64_t j, int64_t end, int e,
                           tile<T, R> *to)
@@ -64,7 +64,8 @@ __device__ void stage_row(const operands<T> &o, int row, int64_t j, int64_t end,
 }
 
 /* Starts copying columns [j, j + R) of the stage's rows of X. Neighbouring lanes copy
-   columns of one row. The map is read for several rows before the first is copied. */
+   columns of one row. The numbers of several rows are read from `map` before the first
+   row is copied. */
 template <typename T, int R>
 __device__ void stage_tile(const operands<T> &o, const hy_tiled_stage &s, int64_t j,
                            int64_t end, tile<T, R> *to)

@@ -10,7 +10,7 @@ template <typename T> __device__ int products_before(const hy_esc<T> &e, int row
     return e.expanded ? e.expanded[row] : e.start[e.a_row[row]];
 }
 
-/* Sets hy_esc.row_start and hy_esc.count, and counts the rows of each bin in
+/* Sets hy_esc.row_start, sets hy_esc.count to 0, and counts the rows of each bin in
    hy_esc.bin_rows. There is one thread for each row, and one more for the end of
    row_start. */
 template <typename T>

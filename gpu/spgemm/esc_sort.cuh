@@ -1,5 +1,5 @@
-/* gpu/spgemm/esc_sort.cuh - turns products of known rows into rows of C: the partial sort
-   and the compress step of spgemm.cuda.esc and spgemm.cuda.esc_dup.
+/* gpu/spgemm/esc_sort.cuh - sorts the scalar products of each row of C by column, and
+   adds those with equal columns, for spgemm.cuda.esc and spgemm.cuda.esc_dup.
 
    A product here is a scalar product. Its row is known, so only its column is a key. The
    number of products of a row decides how it is sorted (cuda_tuning.h):
@@ -21,8 +21,9 @@
 #include "gpu/backend/cuda_sort.cuh"
 #include "partition/format/pack.h"
 
-/* Maximum number of scalar products of a chunk, and of its entries of A: 32-bit numbers
-   must not overflow at the end of the last tile of HY_ESC_TILE products. */
+/* Maximum number of scalar products of a chunk, of its entries of A, and of its rows:
+   32-bit numbers must not overflow at the end of the last tile of HY_ESC_TILE
+   products. */
 constexpr int64_t HY_ESC_MOST = INT32_MAX - 65536;
 
 /* Returns NULL, or the reason why no chunk can hold the longest row. */

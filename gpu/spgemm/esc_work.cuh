@@ -9,8 +9,9 @@
    Rows are put into bins by their number of products. Bin 0 holds the long rows. Their
    products are sorted together by the key (id, column), where the id of a row is its
    place in bin 0. The rank of a product is the number of distinct keys up to its own. A
-   row of any other bin is expanded, sorted and summed by one warp or block and stored at
-   row_start[r]. With long rows, that memory held their unsorted products before. */
+   row of any other bin is expanded, sorted and summed by one warp or block and stored
+   from element row_start[r] of hy_esc.col and val on. In a chunk with long rows, the sort
+   of these used the same memory before. */
 #ifndef HY_ESC_WORK_CUH
 #define HY_ESC_WORK_CUH
 

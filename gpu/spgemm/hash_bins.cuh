@@ -86,9 +86,10 @@ template <typename T> __device__ int bin_of(const hy_hash<T> &h, const hash_sum 
 
 /* Counts the scalar products of rows and puts the rows into bins (sets of rows that one
    kernel computes). A block takes HY_HASH_BLOCK_ROWS rows. First a few threads walk each
-   row, and all threads walk rows of more than HY_HASH_MANY entries of A; then one thread
-   finishes each row. A block reserves its places in each bin with one addition. The order
-   of rows within a bin does not affect the result. */
+   row, and all threads walk rows of more than HY_HASH_MANY entries of A. Then one thread
+   for each row finds its bin, and reserves elements of h.col and h.val for it. A block
+   reserves its places in each bin with one addition. The order of rows within a bin does
+   not affect the result. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) hash_bins(hy_hash<T> h)
 {

@@ -19,8 +19,8 @@ __device__ void store_piece(const hy_hash<T> &h, int from, int count, int first,
 }
 
 /* A warp moves the entries of up to 32 rows. Each lane describes one row: `count` entries
-   from `from` to `to`. The entries form one list that the lanes share evenly, however
-   long the rows are. */
+   from index `from` of h.col and h.val to index `to` of `col` and `val`. The entries form
+   one list that the lanes share evenly, however long the rows are. */
 template <typename T>
 __device__ void store_warp(const hy_hash<T> &h, int count, int64_t from, int64_t to,
                            int32_t *col, T *val)
@@ -59,8 +59,9 @@ __device__ void store_warp(const hy_hash<T> &h, int count, int64_t from, int64_t
     }
 }
 
-/* Moves rows that are not cut into windows (ranges of columns). A warp takes `rows` of
-   them; the whole block takes rows of more than HY_HASH_STORE_MANY entries. */
+/* Moves rows that are not cut into windows (ranges of columns). A warp takes `rows`
+   neighbouring rows, at most 32; the whole block takes rows of more than
+   HY_HASH_STORE_MANY entries. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     hash_store_rows(hy_hash<T> h, int rows, const int64_t *row_ptr, int32_t *col, T *val)

@@ -140,9 +140,9 @@ __device__ inline hy_span slice_of(hy_span s, int n, int slice)
     return {s.begin, min(s.end, s.begin + (1 << slice))};
 }
 
-/* Walks the scalar products of `count` entries of A from `first` on. With w.slice, the
-   rows of B that they select are cut into `slices` slices. span_of(i) returns the entries
-   of B for entry first + i. */
+/* Calls `body`, as walk_spans() does, for the scalar products of `count` entries of A
+   from `first` on. span_of(i) returns the entries of B for entry first + i. With w.slice,
+   these spans are cut into `slices` slices, of which before[i] precede span i. */
 template <bool VALUES, int THREADS, typename T, typename S, typename F>
 __device__ void walk_some(const hy_factors<T> &h, const hash_walk &w, int first,
                           int count, int slices, const int *before, S span_of, F body)
@@ -174,9 +174,9 @@ __device__ void walk_some(const hy_factors<T> &h, const hash_walk &w, int first,
     }
 }
 
-/* Walks the scalar products of a row of C with a team of THREADS threads; before[THREADS]
-   is scratch of the team. Within a warp, lanes of one entry of A precede those of a later
-   one. */
+/* Calls `body`, as walk_spans() does, for the scalar products of a row of C, with a team
+   of THREADS threads; before[THREADS] is scratch of the team. Within a warp, lanes of one
+   entry of A precede those of a later one. */
 template <bool VALUES, int THREADS, typename T, typename F>
 __device__ void walk_row(const hy_hash<T> &h, int row, const hash_walk &w, int *before,
                          F body)

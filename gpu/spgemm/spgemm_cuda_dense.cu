@@ -1,9 +1,9 @@
 /* gpu/spgemm/spgemm_cuda_dense.cu - C = A*B on the GPU for a C with few columns: dense
    sums.
 
-   multiply()  blocks take equal parts of A's entries and add up their products, one row
-               of C after another; the sums of several parts for a row are added in order
-   finish()    stores the existing sums of each row in CSR
+       multiply()  blocks take equal parts of A's entries and add up their products, one
+   row of C after another; the sums of several parts for a row are added in order finish()
+   stores the existing sums of each row in CSR
 
    A product here is a scalar product, and a lane a GPU thread of a warp. A part may begin
    and end within a row, so that a row with half of all entries of A occupies half of the
@@ -17,9 +17,10 @@
 
    Part p and row r share slot p + r of the scratch, which holds the dense sums of the
    part for the row. The slots of a row are consecutive. The scratch of a chunk has a
-   value for each column of each slot. There are at most two slots for each row and one
-   for every two products of a column. Wider rows of C are computed in windows of columns;
-   A is read again for each window. */
+   value for each column of each slot. max_parts() limits the slots to about two for each
+   row and one for every 2 * cols products, where cols is the number of columns of C. If
+   the sums of a row do not fit the shared memory, they are computed in windows of
+   columns, and A is read again for each window. */
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "gpu/backend/cuda_search.cuh"
@@ -303,8 +304,7 @@ static hybrid_status multiply(hy_lane *lane, hy_job *job)
     if (f->nnz > MAX_COUNT || f->rows > MAX_COUNT)
         return hy_pack_too_many(job, MAX_COUNT);
     HY_TRY(hy_lane_enter(lane));
-    return f->type == HYBRID_F64 ? multiply_as<double>(lane, job)
-                                 : multiply_as<float>(lane, job);
+    return HY_CALL_BY_TYPE(f->type, multiply_as, lane, job);
 }
 
 template <typename T> static hybrid_status finish_as(hy_lane *lane, const hy_job *job)
@@ -326,8 +326,7 @@ template <typename T> static hybrid_status finish_as(hy_lane *lane, const hy_job
 static hybrid_status finish(hy_lane *lane, hy_job *job)
 {
     HY_TRY(hy_lane_enter(lane));
-    return job->chunk->features.type == HYBRID_F64 ? finish_as<double>(lane, job)
-                                                   : finish_as<float>(lane, job);
+    return HY_CALL_BY_TYPE(job->chunk->features.type, finish_as, lane, job);
 }
 
 /* ---- the variant ---- */

@@ -38,8 +38,7 @@ static hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     HY_TRY(hy_esc_check(lane, job));
     HY_TRY(hy_lane_enter(lane));
-    return job->chunk->features.type == HYBRID_F64 ? multiply_as<double>(lane, job)
-                                                   : multiply_as<float>(lane, job);
+    return HY_CALL_BY_TYPE(job->chunk->features.type, multiply_as, lane, job);
 }
 
 template <typename T> static hybrid_status finish_as(hy_lane *lane, const hy_job *job)
@@ -51,8 +50,7 @@ template <typename T> static hybrid_status finish_as(hy_lane *lane, const hy_job
 static hybrid_status finish(hy_lane *lane, hy_job *job)
 {
     HY_TRY(hy_lane_enter(lane));
-    return job->chunk->features.type == HYBRID_F64 ? finish_as<double>(lane, job)
-                                                   : finish_as<float>(lane, job);
+    return HY_CALL_BY_TYPE(job->chunk->features.type, finish_as, lane, job);
 }
 
 static hy_cost cost(const hy_features *f, const hy_rates *r)

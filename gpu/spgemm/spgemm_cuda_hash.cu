@@ -28,6 +28,7 @@
    After spECK (Parger et al. 2020: bins by a light analysis, dense windows, lanes for a
    row of B by its length) and OpSparse (Du et al. 2022: bins, shared memory to its
    limit). */
+#include "base/data/value_type.h"
 #include "gpu/spgemm/hash_bins.cuh"
 #include "gpu/spgemm/hash_dense.cuh"
 #include "gpu/spgemm/hash_scratch.cuh"
@@ -136,8 +137,7 @@ static hybrid_status multiply(hy_lane *lane, hy_job *job)
         return hy_pack_too_many(job, MAX_COUNT);
     HY_TRY(hy_lane_enter(lane));
     HY_TRY(hy_lane_loaded(lane));
-    return f->type == HYBRID_F64 ? multiply_as<double>(lane, job)
-                                 : multiply_as<float>(lane, job);
+    return HY_CALL_BY_TYPE(f->type, multiply_as, lane, job);
 }
 
 /* ---- finish ---- */
@@ -174,8 +174,7 @@ template <typename T> static hybrid_status finish_as(hy_lane *lane, const hy_job
 static hybrid_status finish(hy_lane *lane, hy_job *job)
 {
     HY_TRY(hy_lane_enter(lane));
-    return job->chunk->features.type == HYBRID_F64 ? finish_as<double>(lane, job)
-                                                   : finish_as<float>(lane, job);
+    return HY_CALL_BY_TYPE(job->chunk->features.type, finish_as, lane, job);
 }
 
 /* ---- loading kernels in advance ---- */

@@ -23,8 +23,9 @@ struct merge_split {
     uint16_t rows, entries;
 };
 
-/* Parameters of the kernels. The number of shares depends on the problem, the number of
-   columns on the chunk. */
+/* Parameters of the kernels for several columns of X. All chunks of a problem have the
+   same `items` and `shares`, which decide the order of additions; the columns of a pass
+   may differ. */
 template <typename T> struct merge_path {
     int items, shares;       /* items: maximum items in a tile; shares: number of shares
                                 in a tile */
@@ -111,7 +112,8 @@ inline int merge_max_items(const hy_features &f, int log_lanes, bool scattered)
 
 /* Returns the number of items of a tile, at most `most`. If tiles of `most` items fill
    the device at most HY_MERGE_WAVES times, smaller ones fill it a whole number of times.
-   `all` is the number of items of A; the device holds `blocks` thread blocks at once. */
+   `all` is the number of items of A. The device holds `blocks` thread blocks at once, and
+   each tile takes `passes` of them, one for each pass over the columns of X. */
 inline int64_t merge_items(int64_t all, int64_t most, int64_t passes, int64_t blocks)
 {
     const int64_t room  = blocks / hy_min(passes, blocks);

@@ -185,7 +185,7 @@ template <typename T, int EACH> static __device__ T lane_sum(T *mine, unsigned b
     return sum;
 }
 
-/* The open sum of a warp: what its last row has so far. */
+/* The open sum of a warp. It belongs to a row that may continue in the next warp. */
 template <typename T> struct vector_carry {
     T sum;      /* sum since the last end of a row in the warp, or since the beginning of
                    the warp */

@@ -201,8 +201,7 @@ static int64_t max_tiles(const hy_features *f, const hy_rates *r)
 
 static double vector_s(const hy_features *f, const hy_rates *r)
 {
-    const double merge =
-        f->type == HYBRID_F64 ? HY_VECTOR_MERGE_F64 : HY_VECTOR_MERGE_F32;
+    const double merge = HY_BY_TYPE(f->type, HY_VECTOR_MERGE);
     return r->launch_s + merge * hy_vector_s(f, r) +
            HY_VECTOR_MERGE_ROW * double(f->rows) * hy_spmm_nonzero_s(f, r);
 }
@@ -286,8 +285,7 @@ static hybrid_status arrange(hy_lane *lane, hy_job *job)
 static hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     HY_TRY(hy_lane_enter(lane));
-    return job->problem->A->type == HYBRID_F64 ? multiply_as<double>(lane, job)
-                                               : multiply_as<float>(lane, job);
+    return HY_CALL_BY_TYPE(job->problem->A->type, multiply_as, lane, job);
 }
 
 extern "C" const hy_variant hy_spmm_cuda_merge = {

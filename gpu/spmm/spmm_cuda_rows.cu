@@ -232,8 +232,9 @@ static void launch_twice(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job
     launch_fitting(lane, rest, job);
 }
 
-/* Computes a product with tail columns: in one launch of the wide kernel, or, for short
-   rows and for chunks with only some of the columns, in two launches (launch_twice()). */
+/* Computes a product with tail columns. One launch of the wide kernel computes all
+   columns, if that kernel is used for the other columns and the tail columns are aligned
+   to their pitch. Else there are two launches (launch_twice()). */
 template <typename T>
 static void launch_with_rest(hy_lane *lane, hy_spmm_operands<T> o, const hy_job *job)
 {
@@ -339,8 +340,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
 static hybrid_status multiply(hy_lane *lane, hy_job *job)
 {
     HY_TRY(hy_lane_enter(lane));
-    return job->problem->A->type == HYBRID_F64 ? multiply_as<double>(lane, job)
-                                               : multiply_as<float>(lane, job);
+    return HY_CALL_BY_TYPE(job->problem->A->type, multiply_as, lane, job);
 }
 
 extern "C" const hy_variant hy_spmm_cuda_rows = {

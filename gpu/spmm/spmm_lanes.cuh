@@ -1,5 +1,5 @@
-/* gpu/spmm/spmm_lanes.cuh - Y = A*X for kernels with a GPU lane (thread) for each few
-   columns of X.
+/* gpu/spmm/spmm_lanes.cuh - declarations for kernels of Y = A*X in which each GPU lane
+   (thread) computes a few columns of Y.
 
    A group of neighbouring lanes works on one row of A at a time. Each lane owns VEC
    columns, so a group reads up to 128 bytes of a row of X, a line, at once. These columns
@@ -42,8 +42,9 @@ static_assert(int(HY_X_LINE) == int(HY_SPMM_LINE), "slabs are what groups read a
 /* How a group of lanes covers the columns of X. */
 struct hy_spmm_columns {
     int log_lanes;         /* log2 of the lanes of a group */
-    int64_t tiles, passes; /* tiles: number of tiles for all columns; passes: number of
-                              walks over A; 1 if all columns fit a tile */
+    int64_t tiles, passes; /* tiles: number of tiles that all columns make, without the
+                              tail columns; passes: number of walks over A in which they
+                              are computed */
 };
 
 /* Loads columns [j, j + VEC) of row `row` of X; x_j points to column j of row 0. */
@@ -135,7 +136,8 @@ constexpr int
                             ? 128 / ((TILES < 3 ? TILES : 4) * VEC * int(sizeof(T)))
                             : 8;
 
-/* Returns the division of n columns into passes of at most `max_tiles` tiles. */
+/* Returns the division of n columns of X into tiles, and of these into passes of at most
+   `max_tiles` tiles. */
 template <typename T, int VEC> hy_spmm_columns hy_columns_of(int64_t n, int64_t max_tiles)
 {
     constexpr int most  = hy_tile_lanes<T, VEC>;

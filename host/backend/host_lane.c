@@ -34,7 +34,7 @@ typedef struct lane {
     int busy;                  /* 1: the task is queued, running or parked; 0: the lane
                                   has nothing to do */
     hybrid_status status;      /* error of the first call that failed */
-    int reported;
+    int reported;              /* 1: host_wait() has returned the error to a caller */
     struct lane *next_parked;
 } lane;
 

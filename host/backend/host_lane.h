@@ -3,6 +3,7 @@
 #define HY_HOST_LANE_H
 
 #include "base/contract/backend.h"
+#include "base/data/value_type.h"
 #include "base/threads/pool.h"
 
 /* Kinds of scratch memory. Each worker has one workspace of each kind. The code that uses
@@ -10,17 +11,15 @@
 typedef enum hy_scratch_kind {
     HY_SCRATCH_TERMS,
     HY_SCRATCH_MORE_TERMS,
-    HY_SCRATCH_DENSE_F32,
-    HY_SCRATCH_DENSE_F64,
     HY_SCRATCH_MARKS,
     HY_SCRATCH_HASH,
     HY_SCRATCH_SORT,
     HY_SCRATCH_SUMS,
     HY_SCRATCH_HUGE_TERMS,
     HY_SCRATCH_HUGE_PRODUCTS,
-    HY_SCRATCH_RECIPES_F32,
-    HY_SCRATCH_RECIPES_F64,
-    HY_SCRATCHES
+    HY_SCRATCH_DENSE, /* the first of HY_TYPE_COUNT kinds, one for each value type */
+    HY_SCRATCH_RECIPES = HY_SCRATCH_DENSE + HY_TYPE_COUNT, /* likewise */
+    HY_SCRATCHES       = HY_SCRATCH_RECIPES + HY_TYPE_COUNT
 } hy_scratch_kind;
 
 typedef hybrid_status (*hy_host_fn)(hy_lane *lane, void *arg);

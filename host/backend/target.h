@@ -40,6 +40,21 @@ void hy_target_stream_from(int64_t bytes);
 #define HY_X86 0
 #endif
 
+/* Names of the instances of a template (host/backend/each_type.inc). */
+#define HY_JOINED_(x, suffix) x##_##suffix
+#define HY_JOINED(x, suffix) HY_JOINED_(x, suffix)
+#define HY_INSTANCE(x, type, target) HY_JOINED(HY_JOINED(x, type), target)
+
+/* The elements X(name_portable), ... of an array with an element for each hy_target. The
+   array has HY_TARGETS elements. */
+#if HY_X86
+enum { HY_TARGETS = 3 };
+#define HY_EACH_TARGET(X, name) X(name##_portable), X(name##_avx2), X(name##_avx512)
+#else
+enum { HY_TARGETS = 1 };
+#define HY_EACH_TARGET(X, name) X(name##_portable)
+#endif
+
 /* Makes stores that bypass the caches visible before all later stores of this thread. */
 #if HY_X86
 #define HY_STREAM_FENCE() _mm_sfence()

@@ -1,11 +1,12 @@
 /* host/backend/vectors.h - vectors in CPU registers, with the same names for each type
    and instruction set.
 
-   f32x16 is a vector of 16 floats. first_*(n) returns a set of elements: the first n of a
-   vector. load_some_* loads the elements of a set and sets all others to 0. load_some_*
-   and store_some_* do not access the memory of elements outside the set. stream_* needs
-   an aligned address and stores past the caches where the CPU can; HY_STREAM_FENCE() must
-   follow before another thread reads the data. */
+   f32_avx512 is a vector of 16 floats: the floats of an AVX-512 register. first_*(n)
+   returns a set of elements: the first n of a vector. load_some_* loads the elements of a
+   set and sets all others to 0. load_some_* and store_some_* do not access the memory of
+   elements outside the set. stream_* needs an aligned address and stores past the caches
+   where the CPU can; HY_STREAM_FENCE() must follow before another thread reads the data.
+ */
 #ifndef HY_VECTORS_H
 #define HY_VECTORS_H
 
@@ -19,8 +20,8 @@
 
 #define HY_INLINE static inline __attribute__((always_inline))
 
-HY_VECTOR(float, 4, f32x4);
-HY_VECTOR(double, 2, f64x2);
+HY_VECTOR(float, 4, f32_portable);
+HY_VECTOR(double, 2, f64_portable);
 
 /* Vectors for a CPU without masked loads and stores. */
 #define HY_PORTABLE_VECTOR(T, lanes, kind)                                               \
@@ -50,14 +51,14 @@ HY_VECTOR(double, 2, f64x2);
         memcpy(to, &v, sizeof v);                                                        \
     }
 
-HY_PORTABLE_VECTOR(float, 4, f32x4)
-HY_PORTABLE_VECTOR(double, 2, f64x2)
+HY_PORTABLE_VECTOR(float, 4, f32_portable)
+HY_PORTABLE_VECTOR(double, 2, f64_portable)
 
 #if HY_X86
-HY_VECTOR(float, 8, f32x8);
-HY_VECTOR(double, 4, f64x4);
-HY_VECTOR(float, 16, f32x16);
-HY_VECTOR(double, 8, f64x8);
+HY_VECTOR(float, 8, f32_avx2);
+HY_VECTOR(double, 4, f64_avx2);
+HY_VECTOR(float, 16, f32_avx512);
+HY_VECTOR(double, 8, f64_avx512);
 
 /* T: element type. kind: vector type. set: type of a set of elements. bits, suffix:
    prefix and suffix of the intrinsics. */
@@ -80,32 +81,32 @@ HY_VECTOR(double, 8, f64x8);
         bits##_stream_##suffix(to, v);                                                   \
     }
 
-HY_X86_VECTOR(HY_AVX2, float, f32x8, __m256i, _mm256, ps, _mm256_maskload_ps(from, some),
-              _mm256_maskstore_ps(to, some, v))
-HY_X86_VECTOR(HY_AVX2, double, f64x4, __m256i, _mm256, pd, _mm256_maskload_pd(from, some),
-              _mm256_maskstore_pd(to, some, v))
-HY_X86_VECTOR(HY_AVX512, float, f32x16, __mmask16, _mm512, ps,
+HY_X86_VECTOR(HY_AVX2, float, f32_avx2, __m256i, _mm256, ps,
+              _mm256_maskload_ps(from, some), _mm256_maskstore_ps(to, some, v))
+HY_X86_VECTOR(HY_AVX2, double, f64_avx2, __m256i, _mm256, pd,
+              _mm256_maskload_pd(from, some), _mm256_maskstore_pd(to, some, v))
+HY_X86_VECTOR(HY_AVX512, float, f32_avx512, __mmask16, _mm512, ps,
               _mm512_maskz_loadu_ps(some, from), _mm512_mask_storeu_ps(to, some, v))
-HY_X86_VECTOR(HY_AVX512, double, f64x8, __mmask8, _mm512, pd,
+HY_X86_VECTOR(HY_AVX512, double, f64_avx512, __mmask8, _mm512, pd,
               _mm512_maskz_loadu_pd(some, from), _mm512_mask_storeu_pd(to, some, v))
 
-HY_AVX2 HY_INLINE some_f32x8 first_f32x8(int64_t n)
+HY_AVX2 HY_INLINE some_f32_avx2 first_f32_avx2(int64_t n)
 {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n),
                               _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-HY_AVX2 HY_INLINE some_f64x4 first_f64x4(int64_t n)
+HY_AVX2 HY_INLINE some_f64_avx2 first_f64_avx2(int64_t n)
 {
     return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
 }
 
-HY_AVX512 HY_INLINE some_f32x16 first_f32x16(int64_t n)
+HY_AVX512 HY_INLINE some_f32_avx512 first_f32_avx512(int64_t n)
 {
     return (__mmask16)((1u << n) - 1);
 }
 
-HY_AVX512 HY_INLINE some_f64x8 first_f64x8(int64_t n)
+HY_AVX512 HY_INLINE some_f64_avx512 first_f64_avx512(int64_t n)
 {
     return (__mmask8)((1u << n) - 1);
 }

@@ -30,7 +30,7 @@ typedef struct hy_row {
                                         least `bound` */
     int32_t        col_min, col_max; /* smallest and largest column of the scalar products
                                         of the row; INT32_MAX and -1 if there are none */
-    int            lanes;
+    int            lanes;            /* number of rows of C that are made together, 1 to 4 */
     int            shuffled;         /* 1: columns of a term may be in any order; 0: they
                                         ascend */
     const void    *a[4];             /* for each of the `lanes` rows: its values of A, one
@@ -65,8 +65,9 @@ hybrid_status hy_row_hash(const hy_seat *seat, const hy_row *row, int64_t *nnz);
    (row->lanes is 1). */
 hybrid_status hy_row_few(const hy_seat *seat, const hy_row *row, int64_t *nnz);
 
-/* spgemm_host_recipe.c: makes a row by the recipe of an earlier row whose columns are the
-   same except for a shift. If there is no such recipe, calls `make`.
+/* spgemm_host_recipe.c: makes a row by the recipe of an earlier row of this worker with
+   the same columns, all moved by the same distance. If there is no such recipe, calls
+   `make`.
 
    Values of rows made by a recipe are computed later. The caller must keep the terms of
    these rows, and the memory for their values, until hy_recipes_finish(). */
@@ -83,9 +84,9 @@ typedef struct hy_huge {
     hy_lane          *lane;
     const hybrid_csr *A, *B;
     int64_t           row;  /* index of the row in A */
-    hy_row_fn         make; /* makes a part of the row that lies in a range of columns. Its
-                               arguments are one row, and NULL for recipes
-                               (spgemm_host_recipe.c) */
+    hy_row_fn         make; /* makes the part of the row that lies in a range of columns;
+                               it is called with a single row (lanes is 1) and without
+                               recipes (seat->recipes is NULL) */
     int64_t           room; /* number of entries that col and val have memory for */
     int32_t          *col;
     void             *val;

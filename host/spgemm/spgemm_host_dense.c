@@ -64,86 +64,17 @@ typedef struct window_loops {
         }                                                                                \
     }
 
-#define T float
-#define BITS uint32_t
-#define EMPTY HY_EMPTY_F32
-#define BLOCK HY_BLOCK_F32
+#define HY_LOOPS "host/spgemm/spgemm_host_dense.inc"
+#include "host/backend/each_type.inc"
 
-#define SET(x) x##_portable
-#define NAME(x) x##_f32_portable
-#define TARGET HY_PORTABLE
-#include "host/spgemm/spgemm_host_dense.inc"
-#undef SET
-#undef NAME
-#undef TARGET
-#if HY_X86
-#define SET(x) x##_avx2
-#define NAME(x) x##_f32_avx2
-#define TARGET HY_AVX2
-#include "host/spgemm/spgemm_host_dense.inc"
-#undef SET
-#undef NAME
-#undef TARGET
-#define SET(x) x##_avx512
-#define NAME(x) x##_f32_avx512
-#define TARGET HY_AVX512
-#include "host/spgemm/spgemm_host_dense.inc"
-#undef SET
-#undef NAME
-#undef TARGET
-#endif
+#define INSTANCES(is, T, suffix, ...) {HY_EACH_TARGET(LOOPS, suffix)},
 
-#undef T
-#undef BITS
-#undef EMPTY
-#undef BLOCK
-
-#define T double
-#define BITS uint64_t
-#define EMPTY HY_EMPTY_F64
-#define BLOCK HY_BLOCK_F64
-
-#define SET(x) x##_portable
-#define NAME(x) x##_f64_portable
-#define TARGET HY_PORTABLE
-#include "host/spgemm/spgemm_host_dense.inc"
-#undef SET
-#undef NAME
-#undef TARGET
-#if HY_X86
-#define SET(x) x##_avx2
-#define NAME(x) x##_f64_avx2
-#define TARGET HY_AVX2
-#include "host/spgemm/spgemm_host_dense.inc"
-#undef SET
-#undef NAME
-#undef TARGET
-#define SET(x) x##_avx512
-#define NAME(x) x##_f64_avx512
-#define TARGET HY_AVX512
-#include "host/spgemm/spgemm_host_dense.inc"
-#undef SET
-#undef NAME
-#undef TARGET
-#endif
-
-#undef T
-#undef BITS
-#undef EMPTY
-#undef BLOCK
-
-/* loops of the dense window: loops[instruction set (hy_target)][0 for f32, 1 for f64] */
-static const window_loops loops[][2] = {
-    {LOOPS(f32_portable), LOOPS(f64_portable)},
-#if HY_X86
-    {LOOPS(f32_avx2), LOOPS(f64_avx2)},
-    {LOOPS(f32_avx512), LOOPS(f64_avx512)},
-#endif
-};
+/* [type (hy_type_index())][instruction set (hy_target)] */
+static const window_loops loops[][HY_TARGETS] = {HY_VALUE_TYPES(INSTANCES)};
 
 static const window_loops *loops_for(const hy_seat *seat)
 {
-    return &loops[hy_target_best()][seat->type == HYBRID_F64];
+    return &loops[hy_type_index(seat->type)][hy_target_best()];
 }
 
 /* ---- the window -------------------------------------------------------------------- */
@@ -152,18 +83,13 @@ static void clear_window(hybrid_type type, void *acc, size_t bytes)
 {
     const size_t size = hy_value_size(type);
 
-    for (size_t i = 0; i < bytes / size; i++) {
-        if (type == HYBRID_F64)
-            ((double *)acc)[i] = -0.0;
-        else
-            ((float *)acc)[i] = -0.0f;
-    }
+    for (int64_t i = 0; i < (int64_t)(bytes / size); i++)
+        hy_value_put(type, acc, i, -0.0);
 }
 
 static hybrid_status open_window(const hy_seat *seat, const hy_row *row, window *w)
 {
-    const int f64       = seat->type == HYBRID_F64;
-    const int32_t block = f64 ? 8 : 16;
+    const int32_t block = HY_LINE / (int32_t)hy_value_size(seat->type);
     const int64_t width = row->lanes > 1 ? 4 : 1;
     void *made          = NULL;
     size_t fresh;
@@ -172,9 +98,8 @@ static hybrid_status open_window(const hy_seat *seat, const hy_row *row, window 
     w->blocks               = (row->col_max - w->base) / block + 1;
     const size_t acc_bytes  = (size_t)(w->blocks * width) * 64;
     const size_t mark_bytes = (size_t)(w->blocks + 63) & ~(size_t)63;
-    HY_TRY(hy_host_workspace(seat->lane,
-                             f64 ? HY_SCRATCH_DENSE_F64 : HY_SCRATCH_DENSE_F32, acc_bytes,
-                             &w->acc, &fresh));
+    HY_TRY(hy_host_workspace(seat->lane, HY_SCRATCH_DENSE + hy_type_index(seat->type),
+                             acc_bytes, &w->acc, &fresh));
     if (fresh)
         clear_window(seat->type, w->acc, fresh);
     HY_TRY(hy_host_workspace(seat->lane, HY_SCRATCH_MARKS, mark_bytes, &made, &fresh));

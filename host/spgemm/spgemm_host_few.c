@@ -8,6 +8,7 @@
    no table to clear and no branch to mispredict. */
 #include "host/spgemm/spgemm_host.h"
 
+#include "base/data/value_type.h"
 #include "host/backend/target.h"
 #include "host/spgemm/spgemm_host_blocks.h"
 
@@ -43,76 +44,23 @@ enum { GROUP = 32 }; /* scalar products that are compared together, in registers
     }
 
 COUNT_SMALLER(count_smaller_portable, HY_PORTABLE)
-#define T float
-#define SET(x) x##_portable
-#define NAME(x) x##_f32_portable
-#define TARGET HY_PORTABLE
-#include "host/spgemm/spgemm_host_few.inc"
-#undef T
-#undef SET
-#undef NAME
-#undef TARGET
-#define T double
-#define SET(x) x##_portable
-#define NAME(x) x##_f64_portable
-#define TARGET HY_PORTABLE
-#include "host/spgemm/spgemm_host_few.inc"
-#undef T
-#undef SET
-#undef NAME
-#undef TARGET
 #if HY_X86
 COUNT_SMALLER(count_smaller_avx2, HY_AVX2)
-#define T float
-#define SET(x) x##_avx2
-#define NAME(x) x##_f32_avx2
-#define TARGET HY_AVX2
-#include "host/spgemm/spgemm_host_few.inc"
-#undef T
-#undef SET
-#undef NAME
-#undef TARGET
-#define T double
-#define SET(x) x##_avx2
-#define NAME(x) x##_f64_avx2
-#define TARGET HY_AVX2
-#include "host/spgemm/spgemm_host_few.inc"
-#undef T
-#undef SET
-#undef NAME
-#undef TARGET
 COUNT_SMALLER(count_smaller_avx512, HY_AVX512)
-#define T float
-#define SET(x) x##_avx512
-#define NAME(x) x##_f32_avx512
-#define TARGET HY_AVX512
-#include "host/spgemm/spgemm_host_few.inc"
-#undef T
-#undef SET
-#undef NAME
-#undef TARGET
-#define T double
-#define SET(x) x##_avx512
-#define NAME(x) x##_f64_avx512
-#define TARGET HY_AVX512
-#include "host/spgemm/spgemm_host_few.inc"
-#undef T
-#undef SET
-#undef NAME
-#undef TARGET
 #endif
 
-/* functions that make a row: row_of[instruction set (hy_target)][0 for f32, 1 for f64] */
-static int64_t (*const row_of[][2])(const hy_row *row) = {
-    {row_f32_portable, row_f64_portable},
-#if HY_X86
-    {row_f32_avx2, row_f64_avx2},
-    {row_f32_avx512, row_f64_avx512},
-#endif
-};
+#define HY_LOOPS "host/spgemm/spgemm_host_few.inc"
+#include "host/backend/each_type.inc"
+
+#define SELF(x) x
+#define INSTANCES(is, T, suffix, ...) {HY_EACH_TARGET(SELF, row_##suffix)},
+
+/* [type (hy_type_index())][instruction set (hy_target)] */
+static int64_t (*const row_of[][HY_TARGETS])(const hy_row *row) = {
+    HY_VALUE_TYPES(INSTANCES)};
 
 hybrid_status hy_row_few(const hy_seat *seat, const hy_row *row, int64_t *nnz)
 {
-    *nnz = row_of[hy_target_best()][seat->type == HYBRID_F64](row);
+    *nnz = row_of[hy_type_index(seat->type)][hy_target_best()](row);
     return HYBRID_OK;
 }

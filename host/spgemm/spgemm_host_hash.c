@@ -84,7 +84,7 @@ static hybrid_status open_table(const hy_seat *seat, const hy_row *row, table *t
 
 static int64_t add(const hy_seat *seat, const hy_row *row, const table *t, int64_t n)
 {
-    return (seat->type == HYBRID_F64 ? add_f64 : add_f32)(row, t, n);
+    return HY_CALL_BY_TYPE(seat->type, add, row, t, n);
 }
 
 static hybrid_status add_all(const hy_seat *seat, const hy_row *row, const table *t,
@@ -116,10 +116,7 @@ hybrid_status hy_row_hash(const hy_seat *seat, const hy_row *row, int64_t *nnz)
     if (status == HYBRID_OK)
         hy_sort_by_column(t.taken, t.spare, n,
                           bits_of((int64_t)row->col_max - row->col_min));
-    if (seat->type == HYBRID_F64)
-        emit_f64(row, &t, n);
-    else
-        emit_f32(row, &t, n);
+    HY_CALL_BY_TYPE(seat->type, emit, row, &t, n);
     *nnz = n;
     return status;
 }

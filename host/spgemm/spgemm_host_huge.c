@@ -24,13 +24,13 @@
 #include "host/backend/target.h"
 #include "partition/format/pack.h"
 
-/* PARTS: maximum number of ranges of columns; SAMPLES: number of products sampled for
-   each range; BINS: number of equal intervals into which all columns are divided for the
-   sample */
-enum { PARTS = 64, SAMPLES = 64, BINS = 1 << 12 };
-enum { BLOCKS = 4 }; /* number of blocks of terms (entries of A's row) per worker */
-/* cache prefetches fetch data that is needed this many entries of A later */
-enum { DISTANCE = 16 };
+enum {
+    PARTS    = 64,      /* maximum number of ranges of columns */
+    SAMPLES  = 64,      /* number of products sampled for each range */
+    BINS     = 1 << 12, /* number of equal intervals of columns for the sample */
+    BLOCKS   = 4,       /* number of blocks of terms (entries of A's row) per worker */
+    DISTANCE = 16       /* entries of A by which cache prefetches are in advance */
+};
 
 /* One range of the columns of C. */
 typedef struct part {
@@ -62,16 +62,6 @@ typedef struct split {
     part part[PARTS];
     uint8_t part_of[BINS];
 } split;
-
-static hy_pool *pool_of(const split *s)
-{
-    return s->h->lane->backend->ctx->pool;
-}
-
-static size_t value_size(const split *s)
-{
-    return hy_value_size(s->h->A->type);
-}
 
 /* Takes memory for n arrays from one workspace of the worker that executes h->lane.
    Workspaces of other workers stay free for them. */
@@ -164,8 +154,8 @@ static int64_t take_sample(const split *s, int64_t products)
     return k;
 }
 
-/* Chooses ranges of columns with about equal numbers of samples. Each bin is in one
-   range. */
+/* Divides the columns into ranges with about equal numbers of sampled products: sets
+   s->shift, and s->part_of for each bin. Each bin is in one range. */
 static void choose_ranges(split *s, int64_t products)
 {
     int q = 0;
@@ -190,7 +180,7 @@ static void prefetch(const split *s, int64_t t, int64_t end)
         return;
     const int64_t k = s->terms[t + DISTANCE].begin;
     HY_PREFETCH(hy_cols(s->h->B) + k);
-    HY_PREFETCH((const char *)s->h->B->val + (size_t)k * value_size(s));
+    HY_PREFETCH((const char *)s->h->B->val + (size_t)k * hy_value_size(s->h->A->type));
 }
 
 /* Adds the products of term t, and one, to *work. If the sum has reached HY_UNCHECKED,
@@ -244,8 +234,8 @@ static void set_offsets(split *s)
 static hybrid_status open_products(split *s, int64_t products)
 {
     const size_t n = (size_t)products, room = (size_t)s->h->room;
-    const size_t bytes[] = {n * sizeof(int32_t), n * value_size(s),
-                            room * sizeof(int32_t), room * value_size(s)};
+    const size_t bytes[] = {n * sizeof(int32_t), n * hy_value_size(s->h->A->type),
+                            room * sizeof(int32_t), room * hy_value_size(s->h->A->type)};
     void *array[4];
 
     HY_TRY(take_memory(s, HY_SCRATCH_HUGE_PRODUCTS, 4, bytes, array));
@@ -256,8 +246,9 @@ static hybrid_status open_products(split *s, int64_t products)
     return HYBRID_OK;
 }
 
-#define HY_SCATTER(name, T)                                                              \
-    static hybrid_status name(void *arg, int worker, int64_t begin, int64_t end)         \
+#define HY_SCATTER(is, T, suffix, ...)                                                   \
+    static hybrid_status scatter_##suffix(void *arg, int worker, int64_t begin,          \
+                                          int64_t end)                                   \
     {                                                                                    \
         const split *s = arg;                                                            \
         const T *a = (const T *)s->h->A->val + s->k0, *val = s->h->B->val;               \
@@ -280,8 +271,7 @@ static hybrid_status open_products(split *s, int64_t products)
         return HYBRID_OK;                                                                \
     }
 
-HY_SCATTER(scatter_f32, float)
-HY_SCATTER(scatter_f64, double)
+HY_VALUE_TYPES(HY_SCATTER)
 
 /* ---- rows of ranges --------------------------------------------------------------- */
 
@@ -317,24 +307,24 @@ static void find_columns(const split *s, const part *p, hy_row *row)
 
 static hybrid_status make_part(split *s, part *p)
 {
-    static const float one_f32  = 1;
-    static const double one_f64 = 1;
-    const int f64               = s->h->A->type == HYBRID_F64;
-    const hy_seat seat          = {s->h->lane, s->h->A->type, NULL};
-    const hy_term all           = {p->begin, p->end};
-    hy_row row                  = {.terms    = &all,
-                                   .count    = 1,
-                                   .b_col    = s->product_col,
-                                   .b_val    = s->product,
-                                   .products = p->end - p->begin,
-                                   .bound    = p->bound,
-                                   .room     = p->bound,
-                                   .lanes    = 1,
-                                   .shuffled = 1,
-                                   .a        = {f64 ? (const void *)&one_f64 : &one_f32},
-                                   .col      = {s->col + p->at},
-                                   .val      = {(char *)s->val + (size_t)p->at * value_size(s)}};
+    const hybrid_type type = s->h->A->type;
+    const hy_seat seat     = {s->h->lane, type, NULL};
+    hy_value one;
+    const hy_term all = {p->begin, p->end};
+    hy_row row        = {.terms    = &all,
+                         .count    = 1,
+                         .b_col    = s->product_col,
+                         .b_val    = s->product,
+                         .products = p->end - p->begin,
+                         .bound    = p->bound,
+                         .room     = p->bound,
+                         .lanes    = 1,
+                         .shuffled = 1,
+                         .a        = {&one},
+                         .col      = {s->col + p->at},
+                         .val      = {(char *)s->val + (size_t)p->at * hy_value_size(type)}};
 
+    hy_value_put(type, &one, 0, 1);
     find_columns(s, p, &row);
     return s->h->make(&seat, &row, &p->nnz);
 }
@@ -353,7 +343,7 @@ static hybrid_status make_parts(void *arg, int worker, int64_t begin, int64_t en
 static hybrid_status join_parts(void *arg, int worker, int64_t begin, int64_t end)
 {
     const split *s = arg;
-    size_t to = 0, size = value_size(s);
+    size_t to = 0, size = hy_value_size(s->h->A->type);
 
     (void)worker;
     for (int64_t q = 0; q < end; q++) {
@@ -371,6 +361,7 @@ static hybrid_status join_parts(void *arg, int worker, int64_t begin, int64_t en
 
 static hybrid_status run_split(split *s, int64_t *nnz)
 {
+    hy_pool *pool          = s->h->lane->backend->ctx->pool;
     const int64_t products = count_products(s), cols = s->h->B->cols;
     const int64_t bound = hy_min(products, cols);
 
@@ -380,16 +371,16 @@ static hybrid_status run_split(split *s, int64_t *nnz)
     if (products == 0)
         return HYBRID_OK;
     choose_ranges(s, products);
-    HY_TRY(hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->blocks, 1, count_blocks, s));
+    HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, s->blocks, 1, count_blocks, s));
     set_offsets(s);
     give_room(s);
     HY_TRY(open_products(s, products));
-    HY_TRY(hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->blocks, 1,
-                       s->h->A->type == HYBRID_F64 ? scatter_f64 : scatter_f32, s));
-    HY_TRY(hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->parts, 1, make_parts, s));
+    HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, s->blocks, 1,
+                       HY_BY_TYPE(s->h->A->type, scatter), s));
+    HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, s->parts, 1, make_parts, s));
     for (int q = 0; q < s->parts; q++)
         *nnz += s->part[q].nnz;
-    return hy_pool_for(pool_of(s), HY_COMPUTE, 0, s->parts, 1, join_parts, s);
+    return hy_pool_for(pool, HY_COMPUTE, 0, s->parts, 1, join_parts, s);
 }
 
 hybrid_status hy_row_huge(const hy_huge *h, int64_t *nnz)
@@ -403,6 +394,7 @@ hybrid_status hy_row_huge(const hy_huge *h, int64_t *nnz)
     s.grain  = s.count / ((int64_t)threads * BLOCKS) + 1;
     s.blocks = (s.count + s.grain - 1) / s.grain;
     HY_TRY(open_terms(&s));
-    HY_TRY(hy_pool_for(pool_of(&s), HY_COMPUTE, 0, s.count, s.grain, load_terms, &s));
+    HY_TRY(hy_pool_for(h->lane->backend->ctx->pool, HY_COMPUTE, 0, s.count, s.grain,
+                       load_terms, &s));
     return run_split(&s, nnz);
 }

@@ -53,7 +53,8 @@ typedef struct recipe {
     int seen;                       /* number of rows that were noted for this recipe
                                        before it was written; 0 again when it is
                                        dropped */
-    int credit;
+    int credit;  /* number of further consecutive rows that may not suit the recipe before
+                    it is dropped */
     int entries; /* entries of C; 0: the recipe is not yet written */
     int32_t length[TERMS];
     int32_t product[PRODUCTS + LINE / 4]; /* columns of scalar products, less col_min */
@@ -199,10 +200,7 @@ static void make_pending(pending *w)
         w->a[g]     = w->a[w->rows - 1];
         w->val[g]   = w->val[w->rows - 1];
     }
-    if (w->type == HYBRID_F64)
-        make_f64(w);
-    else
-        make_f32(w);
+    HY_CALL_BY_TYPE(w->type, make, w);
     w->rows = 0;
 }
 
@@ -343,17 +341,15 @@ hybrid_status hy_row_recipe(const hy_seat *seat, const hy_row *row, hy_row_fn ma
 
 hybrid_status hy_recipes_open(hy_seat *seat)
 {
-    const int f64 = seat->type == HYBRID_F64; /* each type has its own recipes, because
-                                                 steps are for vectors of 8 doubles or of
-                                                 16 floats */
     void *made = NULL;
     size_t fresh;
 
     seat->recipes = NULL;
     if (hy_target_best() < HY_TARGET_AVX512)
         return HYBRID_OK;
-    HY_TRY(hy_host_workspace(seat->lane,
-                             f64 ? HY_SCRATCH_RECIPES_F64 : HY_SCRATCH_RECIPES_F32,
+    /* each type has its own recipes, because steps are for vectors of 8 doubles or of 16
+       floats */
+    HY_TRY(hy_host_workspace(seat->lane, HY_SCRATCH_RECIPES + hy_type_index(seat->type),
                              sizeof(hy_recipes), &made, &fresh));
     seat->recipes = made;
     if (fresh) {

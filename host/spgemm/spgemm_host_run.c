@@ -4,7 +4,8 @@
    Rows are therefore cut into pieces of equal products before any operand is read, each
    piece has room of its own, and one parallel loop makes all pieces. In a piece a row
    starts where the row before ended. A prefix sum of the rows' lengths completes the
-   result. The end of the loop is the only barrier, and chunks on other lanes fill it.
+   result. The end of the loop is the only point at which workers wait for each other;
+   there, chunks on other lanes give them work.
 
    A piece takes the entries of A in batches. The offsets of all rows of B that a batch
    names are fetched into the CPU's caches (cache prefetch), then the rows themselves;
@@ -49,7 +50,7 @@ typedef struct product {
     int64_t row0, rows;
     hy_rows out;
     hy_row_fn make;
-    int lanes;
+    int lanes; /* maximum number of rows that `make` makes together */
     int64_t pieces, cut[PIECES + 1];
     int64_t huge; /* a row with more products than this is made by all workers together */
 } product;

@@ -93,7 +93,7 @@ static const double ROW_OF_B_S = 36e-9;
 
 hy_cost hy_spgemm_host_cost(const hy_features *f, const hy_rates *r, double cycles)
 {
-    const double size = f->type == HYBRID_F64 ? 8 : 4;
+    const double size = (double)hy_value_size(f->type);
     const double hz =
         r->flops / (HY_HOST_CYCLE_FLOPS * (r->width > 0 ? r->width : 1)); /* cycles per
                                                                              second of a

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/data/min_max.h"
+#include "base/data/value_type.h"
 #include "host/spmm/spmm_host.h"
 #include "partition/move/transpose.h"
 

@@ -52,53 +52,16 @@ static inline int64_t find_rows(const hy_dense_product *p, int64_t row, int64_t 
     return n;
 }
 
-#define T float
-#define INT int32_t
-#define VEC f32x4
-#define NAME(x) x##_f32x4
-#define TARGET HY_PORTABLE
-#define LANES 4
-#include "host/spmm/spmm_host_loops.inc"
+#define HY_LOOPS "host/spmm/spmm_host_loops.inc"
+#include "host/backend/each_type.inc"
 
-#if HY_X86
-#define VEC f32x8
-#define NAME(x) x##_f32x8
-#define TARGET HY_AVX2
-#define LANES 8
-#include "host/spmm/spmm_host_loops.inc"
+#define SELF(x) x
+#define INSTANCES(is, T, suffix, ...) {HY_EACH_TARGET(SELF, product_##suffix)},
 
-#define VEC f32x16
-#define NAME(x) x##_f32x16
-#define TARGET HY_AVX512
-#define LANES 16
-#include "host/spmm/spmm_host_loops.inc"
-#endif
-#undef T
-#undef INT
-
-#define T double
-#define INT int64_t
-#define VEC f64x2
-#define NAME(x) x##_f64x2
-#define TARGET HY_PORTABLE
-#define LANES 2
-#include "host/spmm/spmm_host_loops.inc"
-
-#if HY_X86
-#define VEC f64x4
-#define NAME(x) x##_f64x4
-#define TARGET HY_AVX2
-#define LANES 4
-#include "host/spmm/spmm_host_loops.inc"
-
-#define VEC f64x8
-#define NAME(x) x##_f64x8
-#define TARGET HY_AVX512
-#define LANES 8
-#include "host/spmm/spmm_host_loops.inc"
-#endif
-#undef T
-#undef INT
+/* [type (hy_type_index())][instruction set (hy_target)] */
+static void (*const products[][HY_TARGETS])(const hy_dense_product *p,
+                                            const hy_piece *w) = {
+    HY_VALUE_TYPES(INSTANCES)};
 
 /* ---- pieces ------------------------------------------------------------------------ */
 
@@ -128,20 +91,7 @@ static hy_row_cut find_cut(const hy_dense_product *p, int64_t k)
 
 void hy_dense_product_piece(const hy_dense_product *p, const hy_piece *w)
 {
-    const int f64 = p->A->type == HYBRID_F64;
-
-    switch (p->target) {
-#if HY_X86
-    case HY_TARGET_AVX512:
-        (f64 ? product_f64x8 : product_f32x16)(p, w);
-        return;
-    case HY_TARGET_AVX2:
-        (f64 ? product_f64x4 : product_f32x8)(p, w);
-        return;
-#endif
-    default:
-        (f64 ? product_f64x2 : product_f32x4)(p, w);
-    }
+    products[hy_type_index(p->A->type)][p->target](p, w);
 }
 
 /* Returns into how many parts a piece is divided, so that a worker takes a few

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/data/value_type.h"
 #include "io/arrays/dense_put.h"
 #include "io/arrays/npy.h"
 #include "io/formats/byte_file.h"
@@ -151,8 +152,8 @@ static hybrid_status begin_file(hy_context *ctx, const char *path,
     char header[HY_NPY_HEADER_BYTES];
 
     HY_TRY(hy_byte_file_create(ctx, path, &w->file));
-    hy_npy_make_header(shape->type == HYBRID_F64 ? "<f8" : "<f4", shape->order,
-                       shape->rows, shape->cols, header);
+    hy_npy_make_header(hy_value_type_of(shape->type)->npy_name, shape->order, shape->rows,
+                       shape->cols, header);
     return hy_byte_file_put(&w->file, 0, header, sizeof header);
 }
 

@@ -48,7 +48,7 @@ hybrid_status hy_write_npy(hy_context *ctx, const char *path, const hybrid_dense
     char header[HY_NPY_HEADER_BYTES];
     hy_output output;
 
-    hy_npy_make_header(X->type == HYBRID_F64 ? "<f8" : "<f4", X->order, X->rows, X->cols,
+    hy_npy_make_header(hy_value_type_of(X->type)->npy_name, X->order, X->rows, X->cols,
                        header);
     hy_progress_begin_file(&ctx->progress,
                            HY_NPY_HEADER_BYTES +

@@ -21,8 +21,10 @@ static size_t folder_of(const hy_input *input, const char *name)
     return name[0] == '/' || !slash ? 0 : (size_t)(slash + 1 - input->path);
 }
 
-hybrid_status hy_raw_path(hy_context *ctx, const hy_input *input,
-                          const hy_raw_array *array, char **out)
+/* Makes the path of a file that the text names: relative names begin in the folder of the
+   input. Free *out with hy_array_free(). */
+static hybrid_status make_path(hy_context *ctx, const hy_input *input,
+                               const hy_raw_array *array, char **out)
 {
     const size_t all = strlen(input->path) + array->length + 1;
     void *memory;
@@ -46,7 +48,7 @@ static hybrid_status open_array(hy_context *ctx, const hy_input *input,
 {
     char *path;
 
-    HY_TRY(hy_raw_path(ctx, input, array, &path));
+    HY_TRY(make_path(ctx, input, array, &path));
     const hybrid_status status =
         hy_plain_numbers_open(ctx, path, array->offset, count, size, out);
     hy_array_free(ctx, path);
@@ -125,7 +127,7 @@ static hybrid_status open_part(hy_context *ctx, const hy_input *input,
     const part_formats formats = formats_of_parts();
     char *path;
 
-    HY_TRY(hy_raw_path(ctx, input, &part->file, &path));
+    HY_TRY(make_path(ctx, input, &part->file, &path));
     hybrid_status status = hy_matrix_file_open(ctx, formats.format, path, out);
     hy_array_free(ctx, path);
     if (status != HYBRID_OK)

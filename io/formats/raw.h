@@ -68,9 +68,4 @@ hybrid_status hy_raw_check(hy_context *ctx, const hy_input *input, const char *e
 hybrid_status hy_raw_parse_parts(hy_context *ctx, const hy_input *input,
                                  hy_raw_part *parts);
 
-/* Makes the path of a file that a description names: a relative name begins in the folder
-   of the description. Free *out with hy_array_free(). */
-hybrid_status hy_raw_path(hy_context *ctx, const hy_input *input,
-                          const hy_raw_array *array, char **out);
-
 #endif /* HY_RAW_H */

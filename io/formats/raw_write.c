@@ -143,8 +143,8 @@ static hybrid_status print(const hy_file_writer *self, hy_byte_region *to)
         to, "{\"format\": \"%s\", \"version\": 1, \"rows\": %lld, \"cols\": %lld,\n",
         s->sparse ? "hybrid-csr" : "hybrid-dense", (long long)s->rows,
         (long long)s->cols));
-    HY_TRY(hy_byte_region_print(to, " \"type\": \"%s\"",
-                                s->type == HYBRID_F64 ? "f64" : "f32"));
+    HY_TRY(
+        hy_byte_region_print(to, " \"type\": \"%s\"", hy_value_type_of(s->type)->name));
     if (s->sparse) {
         HY_TRY(hy_byte_region_print(to, ", \"nnz\": %lld", (long long)self->nnz));
         HY_TRY(print_array(to, "row_ptr", &w->file[INDEX], 0, "i64"));

@@ -193,16 +193,12 @@ static hybrid_status count_rows(void *arg, int part, int64_t begin, int64_t end)
    to 1.5. */
 static void set_values(const hybrid_csr *out, uint64_t key, int64_t begin, int64_t end)
 {
-    if (out->type == HYBRID_F64) {
-        double *val = out->val;
-        for (int64_t k = begin; k < end; k++)
-            val[k] =
-                0.5 + (double)(hy_draw(key, (uint64_t)hy_cols(out)[k]) >> 12) * 0x1p-52;
-    } else {
-        float *val = out->val;
-        for (int64_t k = begin; k < end; k++)
-            val[k] =
-                0.5f + (float)(hy_draw(key, (uint64_t)hy_cols(out)[k]) >> 41) * 0x1p-23f;
+    const double epsilon = hy_value_type_of(out->type)->epsilon;
+    const int unused     = 64 + ilogb(epsilon); /* bits of a draw */
+
+    for (int64_t k = begin; k < end; k++) {
+        const uint64_t draw = hy_draw(key, (uint64_t)hy_cols(out)[k]);
+        hy_value_put(out->type, out->val, k, 0.5 + (double)(draw >> unused) * epsilon);
     }
 }
 
@@ -298,10 +294,7 @@ hybrid_status hy_generate(hy_context *ctx, const char *spec, hybrid_type type,
     const kind *k;
     hybrid_status status;
 
-    if (type != HYBRID_F32 && type != HYBRID_F64)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                       "generate: type %d is neither HYBRID_F32 nor HYBRID_F64",
-                       (int)type);
+    HY_TRY(hy_check_type(ctx, HYBRID_BAD_ARGUMENT, "generate", type));
     HY_TRY(parse_spec(ctx, spec, &recipe, &k));
     recipe.entry_bytes = (int64_t)(sizeof(int32_t) + hy_value_size(type));
     HY_TRY_ELSE_DONE(k->open(ctx, &recipe));

@@ -1,4 +1,7 @@
 /* io/generate/generate_dense.c - fills a dense matrix with random values. */
+#include <math.h>
+
+#include "base/data/value_type.h"
 #include "base/threads/pool.h"
 #include "io/generate/generate.h"
 #include "io/generate/random.h"
@@ -11,10 +14,10 @@ typedef struct fill {
 /* Sets a value in [-1, 1), of so few bits that the type holds it exactly. */
 static void set_element(const hybrid_dense *X, int64_t at, uint64_t draw)
 {
-    if (X->type == HYBRID_F64)
-        ((double *)X->data)[at] = (double)(draw >> 11) * 0x1p-52 - 1;
-    else
-        ((float *)X->data)[at] = (float)(draw >> 40) * 0x1p-23f - 1;
+    const double epsilon = hy_value_type_of(X->type)->epsilon;
+    const int unused     = 63 + ilogb(epsilon); /* bits of the draw */
+
+    hy_value_put(X->type, X->data, at, (double)(draw >> unused) * epsilon - 1);
 }
 
 /* Fills lines, which are rows or columns, whichever are contiguous. */

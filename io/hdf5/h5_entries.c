@@ -102,14 +102,9 @@ static hybrid_status place(const hy_entry_reader *self, int64_t count, hy_entry 
     const int by_cols = e->arrays.by_cols;
 
     for (int64_t i = 0; i < count; i++) {
-        to[i].row = by_cols ? e->in_line[i] : e->of_line[i];
-        to[i].col = by_cols ? e->of_line[i] : e->in_line[i];
-        if (self->type == HYBRID_F32) {
-            float value;
-            memcpy(&value, (const char *)e->values + i * 4, 4);
-            to[i].value = (double)value;
-        } else
-            to[i].value = e->values[i];
+        to[i].row   = by_cols ? e->in_line[i] : e->of_line[i];
+        to[i].col   = by_cols ? e->of_line[i] : e->in_line[i];
+        to[i].value = hy_value_at(self->type, e->values, i);
         HY_TRY(check_index(self, e->at + i, to[i].row, self->rows, "row"));
         HY_TRY(check_index(self, e->at + i, to[i].col, self->cols, "column"));
     }

@@ -9,6 +9,7 @@
 #include "io/hdf5/h5_entries.h"
 #include "io/hdf5/h5_layout.h"
 #include "io/hdf5/h5_tree.h"
+#include "io/numbers/number_kind.h"
 
 enum { LIST_BYTES = 512 };
 
@@ -108,7 +109,7 @@ static hybrid_status open_values(const hy_h5_file *file, const char *name,
 
 static hybrid_type type_of(const hy_stored *values)
 {
-    return values->size == 4 ? HYBRID_F32 : HYBRID_F64;
+    return hy_type_of_kind((hy_number_kind){HY_FLOAT, (int)values->size, 0});
 }
 
 /* Opens the array `name` of a group; does nothing if `name` is NULL. */

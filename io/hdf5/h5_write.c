@@ -146,7 +146,7 @@ static void describe(const hy_file_writer *self, char *text, size_t bytes)
 {
     const hy_file_shape *s = &self->shape;
     const writer *w        = self->writer;
-    const char *value      = s->type == HYBRID_F64 ? "float64" : "float32";
+    const char *value      = hy_value_type_of(s->type)->long_name;
     char indices[96]       = "";
 
     if (s->sparse)

@@ -100,8 +100,7 @@ static const char *read_value(const hy_list_reader *r, const char *p, double *va
     else
         snprintf(why, HY_WHY_BYTES, "value '%s' %s", hy_mtx_word(p).text,
                  !end || !ends(end, separator) ? "is not a number"
-                 : type == HYBRID_F32          ? "is too large for 32 bits"
-                                               : "is too large for 64 bits");
+                                               : hy_mtx_too_large(type));
     return NULL;
 }
 

@@ -1,6 +1,7 @@
 /* io/lists/list_read.c - reads a whole list into memory. */
 #include <string.h>
 
+#include "base/data/value_type.h"
 #include "io/formats/file_format.h"
 #include "io/lists/list.h"
 #include "io/sort/entry_sort.h"
@@ -9,12 +10,14 @@
 static hybrid_status open_list(hy_context *ctx, hy_input *input, hybrid_type type,
                                hy_matrix_file *out)
 {
-    const hy_opening opening = {input, type == HYBRID_F32 ? "type=f32" : "type=f64"};
+    char options[16];
+    const hy_opening opening = {input, options};
     const size_t length      = strlen(input->path) + 1;
     hy_entry_reader entries  = {.ops = NULL};
     void *name;
 
     HY_TRY(hy_array(ctx, (int64_t)length, 1, "the name of a file", &name));
+    snprintf(options, sizeof options, "type=%s", hy_value_type_of(type)->name);
     out->name            = memcpy(name, input->path, length);
     hybrid_status status = hy_format_list.open(ctx, &opening, out, &entries);
     if (status == HYBRID_OK)

@@ -1,5 +1,6 @@
 /* io/lists/text_options.c - reads the options after the name of a text. */
 #include "io/lists/text_options.h"
+#include "base/data/value_type.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -17,7 +18,9 @@ typedef struct option {
     int is_for_all;     /* 1: texts that are not lists have this option, too */
 } option;
 
-static const word types[]      = {{"f32", HYBRID_F32}, {"f64", HYBRID_F64}, {NULL, 0}};
+#define TYPE(is, T, suffix, ...) {#suffix, is},
+
+static const word types[]      = {HY_VALUE_TYPES(TYPE){NULL, 0}};
 static const word bases[]      = {{"0", 0}, {"1", 1}, {NULL, 0}};
 static const word yes_no[]     = {{"no", 0}, {"yes", 1}, {NULL, 0}};
 static const word separators[] = {

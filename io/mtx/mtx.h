@@ -67,6 +67,9 @@ hybrid_status hy_mtx_fail(hy_context *ctx, const hy_input *input, const char *at
    not because the file says "inf". */
 int hy_mtx_overflows(const char *p, double value, hybrid_type type);
 
+/* Returns the end of a sentence about a value that is too large for the type. */
+const char *hy_mtx_too_large(hybrid_type type);
+
 /* Reads a value of the given field at `p`, which must fit `type`. Returns the end of the
    value, or NULL and sets `why`. */
 const char *hy_mtx_value(const char *p, hy_mtx_field field, hybrid_type type,

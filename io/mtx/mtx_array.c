@@ -13,19 +13,6 @@ typedef struct reader {
     void *values;
 } reader;
 
-static void put(void *data, hybrid_type type, int64_t at, double value)
-{
-    if (type == HYBRID_F64)
-        ((double *)data)[at] = value;
-    else
-        ((float *)data)[at] = (float)value;
-}
-
-static double get(const void *data, hybrid_type type, int64_t at)
-{
-    return type == HYBRID_F64 ? ((const double *)data)[at] : ((const float *)data)[at];
-}
-
 static const char *read_value(void *arg, const char *p, void *item, char *why)
 {
     const reader *r = arg;
@@ -43,7 +30,7 @@ static void put_values(void *arg, const void *items, int64_t count, int64_t firs
     const double *values = items;
 
     for (int64_t k = 0; k < count; k++)
-        put(r->values, r->type, first + k, values[k]);
+        hy_value_put(r->type, r->values, first + k, values[k]);
 }
 
 /* Reads values in the order of the file. Makes room for no more values than the file can
@@ -89,11 +76,11 @@ static hybrid_status expand_columns(void *arg, int part, int64_t begin, int64_t 
     for (int64_t j = begin; j < end; j++) {
         int64_t at = skew ? j * (2 * n - j - 1) / 2 : j * (2 * n - j + 1) / 2;
         if (skew)
-            put(x->to, type, j + j * n, 0);
+            hy_value_put(type, x->to, j + j * n, 0);
         for (int64_t i = skew ? j + 1 : j; i < n; i++, at++) {
-            const double value = get(x->r->values, type, at);
-            put(x->to, type, j + i * n, skew ? -value : value);
-            put(x->to, type, i + j * n, value);
+            const double value = hy_value_at(type, x->r->values, at);
+            hy_value_put(type, x->to, j + i * n, skew ? -value : value);
+            hy_value_put(type, x->to, i + j * n, value);
         }
     }
     return HYBRID_OK;

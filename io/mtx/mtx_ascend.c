@@ -60,7 +60,7 @@ static hybrid_status narrow(void *arg, int part, int64_t begin, int64_t end)
 /* Takes the values as they are, or converts them to a new array of 32-bit values. */
 static hybrid_status take_values(hy_context *ctx, hy_entries *in, hybrid_csr *out)
 {
-    if (out->type == HYBRID_F64) {
+    if (hy_value_size(out->type) == sizeof *in->val) {
         out->val = in->val;
         in->val  = NULL;
         return HYBRID_OK;

@@ -165,8 +165,6 @@ static void sort_row(entry *row, entry *spare, int64_t n)
    number of entries stored. */
 static int64_t store_row(const hybrid_csr *out, const entry *row, int64_t n, int64_t at)
 {
-    float *f32    = out->val;
-    double *f64   = out->val;
     int64_t count = at;
 
     for (int64_t i = 0; i < n; i++, count++) {
@@ -174,10 +172,7 @@ static int64_t store_row(const hybrid_csr *out, const entry *row, int64_t n, int
         for (; i + 1 < n && row[i + 1].col == row[i].col; i++)
             sum += row[i + 1].val;
         hy_cols(out)[count] = row[i].col;
-        if (out->type == HYBRID_F64)
-            f64[count] = sum;
-        else
-            f32[count] = (float)sum;
+        hy_value_put(out->type, out->val, count, sum);
     }
     return count - at;
 }

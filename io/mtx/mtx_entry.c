@@ -1,6 +1,7 @@
 /* io/mtx/mtx_entry.c - reads the lines of entries in a Matrix Market file. */
 #include <math.h>
 
+#include "base/data/value_type.h"
 #include "io/mtx/mtx.h"
 
 static void explain_index(const char *p, const char *end, const char *what, int64_t value,
@@ -55,8 +56,7 @@ static inline const char *read_value(const hy_mtx_syntax *r, const char *p, doub
 {
     if (r->header->field == HY_MTX_REAL) {
         const char *end = hy_parse_real(p, r->numbers, value);
-        if (end && hy_word_ends(end) &&
-            isfinite(r->type == HYBRID_F32 ? (double)(float)*value : *value))
+        if (end && hy_word_ends(end) && isfinite(hy_value_rounded(r->type, *value)))
             return end;
     }
     return hy_mtx_value(p, r->header->field, r->type, r->numbers, value, why);

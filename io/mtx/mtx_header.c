@@ -1,5 +1,6 @@
 /* io/mtx/mtx_header.c - reads the banner and the sizes of a Matrix Market file, and words
    for messages about any line. */
+#include "base/data/value_type.h"
 #include "io/mtx/mtx.h"
 
 #include <math.h>
@@ -51,11 +52,17 @@ static int is_integer(const char *p, const char *end)
     return 1;
 }
 
+const char *hy_mtx_too_large(hybrid_type type)
+{
+    return hy_value_bits(type) == 32 ? "is too large for 32 bits"
+                                     : "is too large for 64 bits";
+}
+
 int hy_mtx_overflows(const char *p, double value, hybrid_type type)
 {
     const char first = p[*p == '-' || *p == '+'];
 
-    if (!isinf(type == HYBRID_F32 ? (double)(float)value : value))
+    if (!isinf(hy_value_rounded(type, value)))
         return 0;
     return first == '.' || (first >= '0' && first <= '9');
 }
@@ -74,8 +81,7 @@ const char *hy_mtx_value(const char *p, hy_mtx_field field, hybrid_type type,
     else if (field == HY_MTX_INTEGER && !is_integer(p, end))
         problem = "is not an integer";
     else if (hy_mtx_overflows(p, *value, type))
-        problem =
-            type == HYBRID_F32 ? "is too large for 32 bits" : "is too large for 64 bits";
+        problem = hy_mtx_too_large(type);
     if (!problem)
         return end;
     snprintf(why, HY_WHY_BYTES, "value '%s' %s", hy_mtx_word(p).text, problem);

@@ -12,7 +12,9 @@
 #include "base/memory/results.h"
 
 typedef struct reader {
-    hy_mtx_syntax syntax; /* first, because hy_mtx_read_entries() takes a pointer to it */
+    hy_mtx_syntax syntax; /* must be the first member: hy_mtx_read_entries() gets a
+                             pointer to the reader (hy_lines.arg), and uses it as a
+                             pointer to a hy_mtx_syntax */
     hy_entries *out;
     int descend;      /* 1: some entries do not ascend by row and then column */
     int below, above; /* 1: there are entries below, above the diagonal */

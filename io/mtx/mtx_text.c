@@ -44,12 +44,6 @@ struct hy_mtx_text {
 
 /* ---- formatting ----------------------------------------------------------------- */
 
-static double value_at(const hybrid_csr *A, int64_t k)
-{
-    return A->type == HYBRID_F64 ? ((const double *)A->val)[k]
-                                 : ((const float *)A->val)[k];
-}
-
 /* Returns the row that holds entry k. */
 static int64_t find_row(const hybrid_csr *A, int64_t k)
 {
@@ -90,7 +84,7 @@ static int64_t format_piece(const hy_mtx_text *w, int64_t piece, char *start)
         for (; k < stop; k++) {
             memcpy(p, index, INDEX_BYTES);
             p    = put_index(p + length, hy_cols(A)[k]);
-            p    = hy_write_real(p, value_at(A, k), A->type, w->numbers);
+            p    = hy_write_real(p, hy_value_at(A->type, A->val, k), A->type, w->numbers);
             *p++ = '\n';
         }
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/data/min_max.h"
+#include "base/data/value_type.h"
 
 enum { PIECE_BYTES = 32 << 10 };
 
@@ -101,5 +102,5 @@ hybrid_status hy_stored_to_values(hy_stored *array, hy_number_kind from, const c
 
     if (hy_same_kind(from, hy_kind_of_type(type)))
         return HYBRID_OK;
-    return wrap(array, &how, name, &value_ops, type == HYBRID_F64 ? 8 : 4);
+    return wrap(array, &how, name, &value_ops, hy_value_size(type));
 }

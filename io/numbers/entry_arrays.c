@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/data/min_max.h"
+#include "base/data/value_type.h"
 
 enum { PIECE = 8192 }; /* numbers of each array that are read at once */
 
@@ -24,15 +25,6 @@ typedef struct entry_arrays {
     double value_piece[PIECE];
     char name[];
 } entry_arrays;
-
-static double value_of(const entry_arrays *e, int64_t i)
-{
-    if (e->from.type == HYBRID_F64)
-        return e->value_piece[i];
-    float value;
-    memcpy(&value, (const char *)e->value_piece + i * 4, 4);
-    return value;
-}
 
 static hybrid_status check_index(const hy_entry_reader *self, const char *what,
                                  int64_t entry, int64_t index, int64_t limit)
@@ -60,7 +52,8 @@ static hybrid_status next_coo(hy_entry_reader *self, int64_t most, hy_entry *to,
     HY_TRY(hy_stored_read(&e->from.col, e->at, n, e->col_piece));
     HY_TRY(hy_stored_read(&e->from.values, e->at, n, e->value_piece));
     for (int64_t i = 0; i < n; i++) {
-        to[i] = (hy_entry){e->row_piece[i], e->col_piece[i], value_of(e, i)};
+        to[i] = (hy_entry){e->row_piece[i], e->col_piece[i],
+                           hy_value_at(e->from.type, e->value_piece, i)};
         HY_TRY(check_index(self, "row", e->at + i, to[i].row, self->rows));
         HY_TRY(check_index(self, "column", e->at + i, to[i].col, self->cols));
     }
@@ -99,10 +92,10 @@ static hybrid_status take_entry(const hy_entry_reader *self, int64_t i, hy_entry
     const int64_t index   = e->row_piece[i];
 
     if (e->index == &e->from.row) {
-        *to = (hy_entry){index, e->line, value_of(e, i)};
+        *to = (hy_entry){index, e->line, hy_value_at(e->from.type, e->value_piece, i)};
         return check_index(self, "row", e->at, index, self->rows);
     }
-    *to = (hy_entry){e->line, index, value_of(e, i)};
+    *to = (hy_entry){e->line, index, hy_value_at(e->from.type, e->value_piece, i)};
     return check_index(self, "column", e->at, index, self->cols);
 }
 

@@ -8,12 +8,13 @@
 #include <string.h>
 
 #include "base/data/min_max.h"
+#include "base/data/value_type.h"
 
 enum { PIECE = 1024 }; /* numbers that pass through the stack at a time */
 
 hy_number_kind hy_kind_of_type(hybrid_type type)
 {
-    return (hy_number_kind){HY_FLOAT, type == HYBRID_F64 ? 8 : 4, 0};
+    return (hy_number_kind){HY_FLOAT, (int)hy_value_size(type), 0};
 }
 
 hy_number_kind hy_kind_of_index(hybrid_index type)

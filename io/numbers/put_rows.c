@@ -88,7 +88,7 @@ hybrid_status hy_put_values(hy_byte_region *to, hy_number_kind kind, hybrid_type
     for (int64_t at = 0, n; at < count; at += n) {
         n = hy_min(PIECE, count - at);
         if (hy_convert_values(own, (const char *)values + at * own.size, n,
-                              kind.size == 8 ? HYBRID_F64 : HYBRID_F32, piece) < n)
+                              hy_type_of_kind(kind), piece) < n)
             return hy_fail(to->file->ctx, HYBRID_BAD_ARGUMENT,
                            "%s: a value is too large for %d bits", to->file->path,
                            kind.size * 8);

@@ -10,15 +10,6 @@
 
 enum { AT_ONCE_BYTES = 1 << 24 }; /* maximum bytes of a call of write() */
 
-hybrid_status hy_fail_system(hy_context *ctx, const char *path, const char *verb)
-{
-    const int error = errno;
-    char text[128]  = "";
-
-    const char *reason = strerror_r(error, text, sizeof text);
-    return hy_fail(ctx, HYBRID_IO_FAILED, "cannot %s '%s': %s", verb, path, reason);
-}
-
 hybrid_status hy_write_all(hy_context *ctx, int fd, const char *path, const void *data,
                            size_t bytes)
 {

@@ -6,10 +6,6 @@
 
 #include "base/contract/context.h"
 
-/* Returns IO_FAILED with the sentence "cannot VERB 'PATH': REASON", where REASON is that
-   of errno. */
-hybrid_status hy_fail_system(hy_context *ctx, const char *path, const char *verb);
-
 /* Writes all bytes to the file `fd`, whose path is `path`. */
 hybrid_status hy_write_all(hy_context *ctx, int fd, const char *path, const void *data,
                            size_t bytes);

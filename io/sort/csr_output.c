@@ -177,8 +177,6 @@ static hybrid_status convert_piece(const storing *s, int64_t piece, room *r)
     const int64_t begin = piece * hy_records_piece, end = piece_end(s, piece);
     const int64_t base     = s->out->nnz + s->first[piece];
     const hy_record *group = s->records;
-    float *f32             = (float *)(void *)r->values;
-    double *f64            = (double *)(void *)r->values;
     int64_t n              = 0;
 
     r->offsets.to = &s->out->row_ptr;
@@ -192,10 +190,7 @@ static hybrid_status convert_piece(const storing *s, int64_t piece, room *r)
         HY_TRY(sum_group(s->out, group, k, s->count, &sum));
         HY_TRY(set_offsets(&r->offsets, row_of(s->out, group[k].key), base + n));
         r->col[n] = (int32_t)(hy_key_col(group[k].key) - s->out->base);
-        if (s->out->type == HYBRID_F64)
-            f64[n++] = sum;
-        else
-            f32[n++] = (float)sum;
+        hy_value_put(s->out->type, r->values, n++, sum);
     }
     return flush(&r->offsets);
 }

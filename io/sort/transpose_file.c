@@ -67,7 +67,6 @@ static hybrid_status next(hy_entry_reader *self, int64_t most, hy_entry *to,
 {
     reader *r           = self->reader;
     const hybrid_csr *A = r->A.csr;
-    const float *f32    = (const float *)(const void *)r->value;
     const int64_t held  = hy_min(hy_min(most, HELD), A->nnz - r->next);
 
     *count = held;
@@ -76,8 +75,7 @@ static hybrid_status next(hy_entry_reader *self, int64_t most, hy_entry *to,
     for (int64_t k = 0; k < held; k++, r->next++) {
         HY_TRY(find_row(r));
         HY_TRY(check_col(r, k));
-        to[k] = (hy_entry){r->col[k], r->row,
-                           A->type == HYBRID_F64 ? r->value[k] : (double)f32[k]};
+        to[k] = (hy_entry){r->col[k], r->row, hy_value_at(A->type, r->value, k)};
     }
     return HYBRID_OK;
 }

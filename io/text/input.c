@@ -32,12 +32,6 @@ typedef struct hy_stream {
                                NULL */
 } hy_stream;
 
-static hybrid_status fail_system(hy_context *ctx, const char *path, const char *verb)
-{
-    return hy_fail(ctx, HYBRID_IO_FAILED, "cannot %s '%s': %s", verb, path,
-                   strerror(errno));
-}
-
 /* ---- bytes ------------------------------------------------------------------------ */
 
 /* Reads `room` bytes; fewer only at the end of the file. */
@@ -48,7 +42,7 @@ static hybrid_status read_bytes(hy_context *ctx, const hy_input *input, char *to
     while (*bytes < room) {
         const ssize_t got = read(input->stream->fd, to + *bytes, room - *bytes);
         if (got < 0 && errno != EINTR)
-            return fail_system(ctx, input->path, "read");
+            return hy_fail_system(ctx, input->path, "read");
         if (got == 0)
             break;
         if (got > 0)
@@ -173,12 +167,12 @@ static hybrid_status map_file(hy_context *ctx, int fd, size_t bytes, hy_input *i
 
     void *map = mmap(NULL, all, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED)
-        return fail_system(ctx, input->path, "map");
+        return hy_fail_system(ctx, input->path, "map");
     input->map       = map;
     input->map_bytes = all;
     if (bytes > 0 &&
         mmap(map, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
-        return fail_system(ctx, input->path, "map");
+        return hy_fail_system(ctx, input->path, "map");
     input->text       = map;
     input->bytes      = bytes;
     input->file_bytes = (int64_t)bytes;
@@ -227,12 +221,12 @@ static hybrid_status open_bytes(hy_context *ctx, const char *path, int maps,
 
     const int fd = hy_open(path, O_RDONLY);
     if (fd < 0)
-        return fail_system(ctx, path, "open");
+        return hy_fail_system(ctx, path, "open");
     if (fstat(fd, &st) != 0) {
-        status = fail_system(ctx, path, "open");
+        status = hy_fail_system(ctx, path, "open");
     } else if (S_ISDIR(st.st_mode)) {
         errno  = EISDIR;
-        status = fail_system(ctx, path, "read");
+        status = hy_fail_system(ctx, path, "read");
     } else if (S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0) {
         if (!maps)
             return read_regular(ctx, fd, st.st_size, input);

@@ -17,12 +17,6 @@ enum {
     HASH_BYTES    = sizeof ".0123456789abcdef" - 1
 };
 
-static hybrid_status fail_system(hy_context *ctx, const char *path, const char *verb)
-{
-    return hy_fail(ctx, HYBRID_IO_FAILED, "cannot %s '%s': %s", verb, path,
-                   strerror(errno));
-}
-
 /* Returns 1 for devices, pipes and open files of the process, which must not be replaced
    by a file. */
 static int is_special(const char *path)
@@ -90,7 +84,7 @@ hybrid_status hy_output_open(hy_context *ctx, const char *path, hy_output *out)
     out->name   = out->direct ? path : out->partial;
     out->fd     = out->direct ? hy_open(path, O_WRONLY) : open_partial(out->name);
     if (out->fd < 0)
-        HY_TRY_ELSE_DONE(fail_system(ctx, out->name, "write"));
+        HY_TRY_ELSE_DONE(hy_fail_system(ctx, out->name, "write"));
     return HYBRID_OK;
 done:
     hy_array_free(ctx, out->buffer);
@@ -104,7 +98,7 @@ static hybrid_status write_all(hy_context *ctx, hy_output *output, const char *d
     while (bytes > 0) {
         const ssize_t put = write(output->fd, data, hy_smaller(bytes, AT_ONCE_BYTES));
         if (put < 0 && errno != EINTR)
-            return fail_system(ctx, output->name, "write");
+            return hy_fail_system(ctx, output->name, "write");
         if (put > 0) {
             data += put;
             bytes -= (size_t)put;
@@ -143,10 +137,10 @@ hybrid_status hy_output_finish(hy_context *ctx, hy_output *output, hybrid_status
         status = flush(ctx, output);
     const int lock = dup(output->fd); /* keeps the lock until the file has its name */
     if (close(output->fd) != 0 && status == HYBRID_OK)
-        status = fail_system(ctx, output->name, "write");
+        status = hy_fail_system(ctx, output->name, "write");
     if (!output->direct) {
         if (status == HYBRID_OK && rename(output->name, output->path) != 0)
-            status = fail_system(ctx, output->path, "replace");
+            status = hy_fail_system(ctx, output->path, "replace");
         if (status != HYBRID_OK)
             unlink(output->name);
     }

@@ -69,7 +69,7 @@ hy_choi_constants hy_choi_constants_of(const hy_rates *rates, hy_choi_format for
     while (HY_CHOI_LANES_LEAST << size < lanes)
         size++;
     const hy_block_speed *s =
-        &rates->blocks->of[format][type == HYBRID_F64][hy_choi_shape_index(shape)][size];
+        &rates->blocks->of[format][hy_type_index(type)][hy_choi_shape_index(shape)][size];
     c.times.start      = measured_or((double)s->start, c.times.start);
     c.times.first      = measured_or((double)s->first, c.times.first);
     c.times.next       = measured_or((double)s->next, c.times.next);

@@ -97,7 +97,8 @@ static int64_t sample_size(int64_t block_rows)
 
 /* ---- choosing ---------------------------------------------------------------- */
 
-double hy_csr_stream_bytes(const hy_features *f)
+/* Returns the bytes of A in CSR with 64-bit offsets. */
+static double stream_bytes(const hy_features *f)
 {
     return (double)f->nnz * (4 + (double)hy_value_size(f->type)) + (double)f->rows * 8;
 }
@@ -143,7 +144,7 @@ const char *hy_block_refuse(const hy_features *f)
     if (f->block_fill == 0 && f->nnz > 0)
         return "its blocks are not known, because only plans with HYBRID_RESIDENT look "
                "for blocks";
-    if (f->block_fill > 0 && hy_block_stream_bytes(f) < GAIN * hy_csr_stream_bytes(f))
+    if (f->block_fill > 0 && hy_block_stream_bytes(f) < GAIN * stream_bytes(f))
         return NULL;
     return "its blocks would be too empty: CSR takes about as few bytes";
 }

@@ -285,9 +285,7 @@ void hy_block_shape_set(hy_features *f, hy_block_shape shape);
    it. */
 int64_t hy_block_bound(const hy_features *f);
 
-/* Return the bytes of A in CSR with 64-bit offsets, and in the blocks of f->block_*,
-   without padding. */
-double hy_csr_stream_bytes(const hy_features *f);
+/* Returns the bytes of A in the blocks of f->block_*, without padding. */
 double hy_block_stream_bytes(const hy_features *f);
 
 /* Return the expected number of blocks of f->block_rows x f->block_cols, and of their

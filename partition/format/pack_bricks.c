@@ -3,6 +3,7 @@
 
    If the columns are near each other, a map gives the place of each entry without
    branches that depend on the pattern. Otherwise the rows are merged. */
+#include "base/data/value_type.h"
 #include "partition/format/bricks.h"
 
 #include <string.h>
@@ -107,25 +108,19 @@ static void place_bricks(int64_t blocks, int64_t first, hy_hrpb_block *block,
 
 /* Copies the values. Those of a brick are ordered by row, then column, as the entries of
    A are. */
-static void place_f32(const hy_brick_panel *p, const hy_panel_map *map, int32_t *next,
-                      float *val)
-{
-    const int64_t end = hy_offset(p->A, p->row + p->rows);
-    const float *from = p->A->val;
+#define DEFINE_PLACE(is, T, suffix, ...)                                                 \
+    static void place_##suffix(const hy_brick_panel *p, const hy_panel_map *map,         \
+                               int32_t *next, T *val)                                    \
+    {                                                                                    \
+        const int64_t end = hy_offset(p->A, p->row + p->rows);                           \
+        const T *from     = p->A->val;                                                   \
+                                                                                         \
+        for (int64_t k = hy_offset(p->A, p->row); k < end; k++)                          \
+            val[next[map->number[hy_cols(p->A)[k] - map->first] / HY_HRPB_BRICK]++] =    \
+                from[k];                                                                 \
+    }
 
-    for (int64_t k = hy_offset(p->A, p->row); k < end; k++)
-        val[next[map->number[hy_cols(p->A)[k] - map->first] / HY_HRPB_BRICK]++] = from[k];
-}
-
-static void place_f64(const hy_brick_panel *p, const hy_panel_map *map, int32_t *next,
-                      double *val)
-{
-    const int64_t end  = hy_offset(p->A, p->row + p->rows);
-    const double *from = p->A->val;
-
-    for (int64_t k = hy_offset(p->A, p->row); k < end; k++)
-        val[next[map->number[hy_cols(p->A)[k] - map->first] / HY_HRPB_BRICK]++] = from[k];
-}
+HY_VALUE_TYPES(DEFINE_PLACE)
 
 static void pack_mapped(const hy_brick_panel *p, int64_t blocks, int64_t first,
                         hy_brick_work *work, hy_hrpb_block *block, void *val)
@@ -136,10 +131,7 @@ static void pack_mapped(const hy_brick_panel *p, int64_t blocks, int64_t first,
     number_columns(p, &work->map, block);
     set_patterns(p, &work->map, block, work->next);
     place_bricks(blocks, first, block, work->next);
-    if (p->A->type == HYBRID_F64)
-        place_f64(p, &work->map, work->next, val);
-    else
-        place_f32(p, &work->map, work->next, val);
+    HY_CALL_BY_TYPE(p->A->type, place, p, &work->map, work->next, val);
 }
 
 /* ---- by merging -------------------------------------------------------------- */

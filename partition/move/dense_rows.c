@@ -14,44 +14,37 @@ enum {
 }; /* number of elements that are scaled at a time, in a buffer on
       the stack */
 
+#define MEMBER(is, T, suffix, ...) T suffix[BLOCK];
 typedef union block {
-    float f32[BLOCK];
-    double f64[BLOCK];
+    HY_VALUE_TYPES(MEMBER)
 } block;
 
 /* Compute out[i] = alpha * in[i] (scale), and alpha * in[i] + beta * out[i] (add), in
    double and rounded once to the type. */
-#define DEFINE_SCALE(scale, add, real)                                                   \
-    static void scale(const real *restrict in, int64_t count, double alpha,              \
-                      real *restrict out)                                                \
+#define DEFINE_SCALE(is, T, suffix, ...)                                                 \
+    static void scale_##suffix(const T *restrict in, int64_t count, double alpha,        \
+                               T *restrict out)                                          \
     {                                                                                    \
         for (int64_t i = 0; i < count; i++)                                              \
-            out[i] = (real)(alpha * (double)in[i]);                                      \
+            out[i] = (T)(alpha * (double)in[i]);                                         \
     }                                                                                    \
-    static void add(const real *restrict in, int64_t count, double alpha, double beta,   \
-                    real *restrict out)                                                  \
+    static void add_##suffix(const T *restrict in, int64_t count, double alpha,          \
+                             double beta, T *restrict out)                               \
     {                                                                                    \
         for (int64_t i = 0; i < count; i++)                                              \
-            out[i] = (real)(alpha * (double)in[i] + beta * (double)out[i]);              \
+            out[i] = (T)(alpha * (double)in[i] + beta * (double)out[i]);                 \
     }
 
-DEFINE_SCALE(scale_f32, add_f32, float)
-DEFINE_SCALE(scale_f64, add_f64, double)
+HY_VALUE_TYPES(DEFINE_SCALE)
 
 static void scale_to(const hy_update *u, const void *in, int64_t count, void *out)
 {
-    if (u->Y->type == HYBRID_F64)
-        scale_f64(in, count, u->alpha, out);
-    else
-        scale_f32(in, count, u->alpha, out);
+    HY_CALL_BY_TYPE(u->Y->type, scale, in, count, u->alpha, out);
 }
 
 static void add_to(const hy_update *u, const void *in, int64_t count, void *out)
 {
-    if (u->Y->type == HYBRID_F64)
-        add_f64(in, count, u->alpha, u->beta, out);
-    else
-        add_f32(in, count, u->alpha, u->beta, out);
+    HY_CALL_BY_TYPE(u->Y->type, add, in, count, u->alpha, u->beta, out);
 }
 
 /* Computes `count` consecutive elements of Y from element `to` on: alpha * in + beta * Y.

@@ -1,38 +1,41 @@
 /* partition/move/empty_rows.c - computes rows of Y for empty rows of A. */
 #include "partition/move/storing.h"
 
+#include "base/data/value_type.h"
+
 enum { STORE_BYTES = 256 << 10 }; /* bytes of Y that one worker writes at a time */
 
 /* Computes y = alpha*0 + beta*y for `count` elements, rounded like rows that have
    entries. */
+#define DEFINE_SCALE(is, T, suffix, ...)                                                 \
+    static void scale_##suffix(const hy_update *u, T *y, int64_t count)                  \
+    {                                                                                    \
+        for (int64_t i = 0; i < count; i++)                                              \
+            y[i] = (T)(u->alpha * 0.0 + u->beta * (double)y[i]);                         \
+    }
+
+HY_VALUE_TYPES(DEFINE_SCALE)
+
 static void scale(const hy_update *u, void *y, int64_t count)
 {
-    const double none = u->alpha * 0.0;
-
-    for (int64_t i = 0; i < count; i++)
-        if (u->Y->type == HYBRID_F64)
-            ((double *)y)[i] = none + u->beta * ((double *)y)[i];
-        else
-            ((float *)y)[i] = (float)(none + u->beta * (double)((float *)y)[i]);
+    HY_CALL_BY_TYPE(u->Y->type, scale, u, y, count);
 }
 
 /* A cache line filled with alpha*0, which is the value of an empty row of Y if beta is
    0. */
+#define MEMBER(is, T, suffix, ...) T suffix[HY_LINE / sizeof(T)];
 typedef union line {
     char bytes[HY_LINE];
-    float f32[HY_LINE / 4];
-    double f64[HY_LINE / 8];
+    HY_VALUE_TYPES(MEMBER)
 } line;
 
 static line line_of(const hy_update *u)
 {
-    const double none = u->alpha * 0.0;
+    const int64_t count = HY_LINE / (int64_t)hy_value_size(u->Y->type);
     line l;
 
-    for (int i = 0; i < HY_LINE / 8 && u->Y->type == HYBRID_F64; i++)
-        l.f64[i] = none;
-    for (int i = 0; i < HY_LINE / 4 && u->Y->type != HYBRID_F64; i++)
-        l.f32[i] = (float)none;
+    for (int64_t i = 0; i < count; i++)
+        hy_value_put(u->Y->type, l.bytes, i, u->alpha * 0.0);
     return l;
 }
 

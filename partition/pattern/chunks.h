@@ -39,6 +39,8 @@ typedef struct hy_chunk_list {
     int64_t ranges;      /* number of chunks of one column block */
     hy_image image;      /* column blocks of X if its axis is HY_AXIS_COLS */
     int64_t count;       /* number of chunks of all column blocks */
+    int more;            /* 1: chunks are still to be appended (pipeline/run/ahead.h) */
+    int64_t kept;        /* with `more`: these chunks touch no row of B before this one */
 } hy_chunk_list;
 
 hy_chunk_list hy_chunks_of(const hy_chunk *cut, int64_t count);

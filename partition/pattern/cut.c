@@ -58,19 +58,27 @@ hybrid_status hy_chunk_array_reserve(hy_context *ctx, hy_chunk_array *array,
     return HYBRID_OK;
 }
 
-hybrid_status hy_chunk_array_add(hy_context *ctx, hy_chunk_array *array,
-                                 const hy_cut *cut, int64_t width, int64_t row,
-                                 const hy_features *features)
+hybrid_status hy_chunk_array_append(hy_context *ctx, hy_chunk_array *array,
+                                    const hy_chunk *chunk)
 {
     if (array->count == array->capacity)
         HY_TRY(hy_chunk_array_reserve(
             ctx, array, array->capacity > 0 ? 2 * array->capacity : FIRST_CAPACITY));
-    array->of[array->count] = (hy_chunk){.id        = array->count,
-                                         .row_begin = row,
-                                         .row_end   = row + features->rows,
-                                         .col_end   = width,
-                                         .features  = *features,
-                                         .variant   = cut->variant};
+    array->of[array->count]    = *chunk;
+    array->of[array->count].id = array->count;
     array->count++;
     return HYBRID_OK;
+}
+
+hybrid_status hy_chunk_array_add(hy_context *ctx, hy_chunk_array *array,
+                                 const hy_cut *cut, int64_t width, int64_t row,
+                                 const hy_features *features)
+{
+    const hy_chunk chunk = {.row_begin = row,
+                            .row_end   = row + features->rows,
+                            .col_end   = width,
+                            .features  = *features,
+                            .variant   = cut->variant};
+
+    return hy_chunk_array_append(ctx, array, &chunk);
 }

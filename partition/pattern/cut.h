@@ -48,6 +48,10 @@ typedef struct hy_chunk_array {
 hybrid_status hy_chunk_array_reserve(hy_context *ctx, hy_chunk_array *array,
                                      int64_t capacity);
 
+/* Appends a chunk. Its id becomes its index. */
+hybrid_status hy_chunk_array_append(hy_context *ctx, hy_chunk_array *array,
+                                    const hy_chunk *chunk);
+
 /* Appends a chunk: rows [row, row + f->rows), columns [0, width), features `f`. */
 hybrid_status hy_chunk_array_add(hy_context *ctx, hy_chunk_array *array,
                                  const hy_cut *cut, int64_t width, int64_t row,

@@ -29,8 +29,10 @@ enum {
     LARGE = 1 << 21,         /* minimum entries of A for which chunks are inspected;
                                 fewer are read in a millisecond */
     PROBES = 8,              /* number of chunks that are inspected (probes) */
-    FEW    = 16 /* chunks are cut by upper bounds only if at most 1/FEW of the entries of
-                   all probes touch a row that another entry of the probe touches */
+    ROUNDS =
+        2,   /* how often longer chunks are inspected to find how many rows they share */
+    FEW = 16 /* chunks are cut by upper bounds only if at most 1/FEW of the entries of
+                all probes touch a row that another entry of the probe touches */
 };
 
 /* Number of rows of B or X that a chunk touches; for SpGEMM, also the number of entries
@@ -51,6 +53,9 @@ typedef struct gathering {
     int64_t probed, distinct;           /* sums over all probes, updated atomically:
                                            entries, and different rows of B that these
                                            touch */
+    double share;                       /* number of rows of B that a chunk is taken to
+                                           touch for each of its entries; 1: an upper
+                                           bound */
 } gathering;
 
 /* ---- one chunk --------------------------------------------------------------- */
@@ -157,13 +162,19 @@ static hybrid_status longest(const gathering *g, int64_t begin, int64_t last,
 
 /* ---- bounds instead of counts ------------------------------------------------ */
 
-/* Returns the features of rows [begin, end), with upper bounds instead of counts of the
-   touched rows of B and their entries. */
+static int64_t part_of(double share, int64_t count)
+{
+    return share < 1 ? (int64_t)(share * (double)count) : count;
+}
+
+/* Returns the features of rows [begin, end), with upper bounds times g->share instead of
+   counts of the touched rows of B and their entries. */
 static hy_features bounds_of(const gathering *g, int64_t begin, int64_t end)
 {
     const hy_cut *cut   = g->cut;
     const hy_features f = hy_profile_range(cut->profile, begin, end, g->width);
-    const reach sum     = {hy_min(f.nnz, cut->A->cols), hy_min(f.products, cut->B->nnz)};
+    const reach sum     = {hy_min(part_of(g->share, f.nnz), cut->A->cols),
+                           hy_min(part_of(g->share, f.products), cut->B->nnz)};
 
     return features_of(g, begin, end, sum);
 }
@@ -213,21 +224,40 @@ static hybrid_status cut_bounds(const gathering *g, hy_chunk_array *out)
         const hy_features f = longest_bound(g, row);
         HY_TRY(hy_progress_check(&g->ctx->progress));
         HY_TRY(hy_chunk_array_add(g->ctx, out, g->cut, g->width, row, &f));
-        out->of[out->count - 1].fewer = 1;
+        out->of[out->count - 1].fewer = g->share >= 1;
         row += f.rows;
     }
     return HYBRID_OK;
 }
 
+static hybrid_status probe_all(gathering *g)
+{
+    g->probed = g->distinct = 0;
+    return hy_pool_for(g->ctx->pool, HY_PLAN, 0, PROBES, 1, probe, g);
+}
+
 /* Sets *bounded to 1 if chunks may be cut by upper bounds of what they touch, without
-   reading A: SpGEMM, at least LARGE entries, and random positions in the probes. */
+   reading A: SpGEMM, at least LARGE entries, and random positions in the probes. If the
+   profile is sampled, chunks are cut by estimates in place of bounds, because the run
+   counts what each chunk touches. Longer chunks share more rows, so they are probed,
+   too. */
 static hybrid_status may_bound(gathering *g, int *bounded)
 {
-    *bounded = 0;
-    if (!g->cut->B || g->cut->profile->features.nnz < LARGE)
+    const int sampled = hy_profile_is_sampled(g->cut->profile);
+
+    *bounded = sampled;
+    g->share = 1;
+    if (!g->cut->B || (g->cut->profile->features.nnz < LARGE && !sampled))
         return HYBRID_OK;
-    HY_TRY(hy_pool_for(g->ctx->pool, HY_PLAN, 0, PROBES, 1, probe, g));
-    *bounded = g->probed - g->distinct <= g->probed / FEW;
+    HY_TRY(probe_all(g));
+    if (g->probed - g->distinct <= g->probed / FEW) {
+        *bounded = 1;
+        return HYBRID_OK;
+    }
+    for (int i = 0; i < ROUNDS && sampled; i++) {
+        g->share = (double)g->distinct / (double)g->probed;
+        HY_TRY(probe_all(g));
+    }
     return HYBRID_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/data/min_max.h"
+#include "partition/ahead/sampled.h"
 #include "partition/pattern/count.h"
 
 static void set_features(hy_profile *p, const hy_row_counts *counts)
@@ -59,6 +60,31 @@ hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr 
         HY_TRY_ELSE_DONE(hy_estimate_ratio(ctx, A, B, &p, &p.features.out_ratio));
 done:
     if (status == HYBRID_OK)
+        *out = p;
+    else
+        hy_profile_free(ctx, &p);
+    return status;
+}
+
+hybrid_status hy_inspect_sample(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
+                                hy_profile *out, int *suits)
+{
+    hybrid_status status;
+    hy_row_counts counts;
+    hy_profile p = {.op       = HY_SPGEMM,
+                    .type     = A->type,
+                    .rows     = A->rows,
+                    .cols     = A->cols,
+                    .end      = A->rows,
+                    .out_cols = B->cols};
+
+    HY_TRY_ELSE_DONE(hy_sample_rows(ctx, A, B, &p, &counts, suits));
+    if (*suits) {
+        set_features(&p, &counts);
+        HY_TRY_ELSE_DONE(hy_estimate_ratio(ctx, A, B, &p, &p.features.out_ratio));
+    }
+done:
+    if (status == HYBRID_OK && *suits)
         *out = p;
     else
         hy_profile_free(ctx, &p);

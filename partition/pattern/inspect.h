@@ -16,6 +16,12 @@ extern "C" {
 hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                          int64_t dense_cols, const hy_counter *counter, hy_profile *out);
 
+/* Inspects A and B of an SpGEMM by a sample (partition/ahead/sampled.h). features.products
+   out_bound and products_max are estimates. *suits is 0, and there is no profile, if a
+   sample tells too little. */
+hybrid_status hy_inspect_sample(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
+                                hy_profile *out, int *suits);
+
 /* Fills `out` for an SpMM with dense_cols columns from the sizes alone: there are no
    prefix sums, and the lengths of rows are unknown. This suffices for a product of one
    chunk. */

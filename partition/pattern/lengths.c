@@ -80,8 +80,9 @@ hybrid_status hy_lengths_note(hy_context *ctx, const hybrid_csr *B, hy_lengths *
 {
     noting n = {.B = B, .lengths = out};
 
-    *out = (hy_lengths){NULL, 1};
+    *out = (hy_lengths){.bytes = 1};
     HY_TRY(note_in(ctx, &n, 1));
+    out->longest = n.longest;
     if (n.longest <= UINT8_MAX)
         return HYBRID_OK;
     hy_lengths_free(ctx, out);

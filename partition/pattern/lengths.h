@@ -17,6 +17,7 @@ typedef struct hy_lengths {
                   bytes; from hy_array() */
     int bytes; /* bytes of one element of `of`: 1, 2 or 4, since a row of B has at most
                   2^31-1 entries */
+    int64_t longest; /* largest number of entries of a row of B */
 } hy_lengths;
 
 /* Stores the lengths of all rows of B, in parallel. Free `out` with hy_lengths_free(). */

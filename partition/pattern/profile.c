@@ -58,5 +58,6 @@ void hy_profile_free(hy_context *ctx, hy_profile *profile)
         free_sums(ctx, profile->products);
     free_sums(ctx, profile->nnz);
     hy_array_free(ctx, profile->ends);
+    hy_lengths_free(ctx, &profile->lengths);
     memset(profile, 0, sizeof *profile);
 }

@@ -3,6 +3,7 @@
 #define HY_PROFILE_H
 
 #include "base/contract/variant.h"
+#include "partition/pattern/lengths.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,6 +28,9 @@ typedef struct hy_profile {
     int64_t *firsts;      /* SpGEMM: for each block of HY_ENDS_ROWS rows of A, the first
                              column that has an entry, or `cols` if there is none; part of
                              the array `ends`; SpMM: NULL */
+    hy_lengths lengths;   /* lengths of the rows of B in a sampled profile
+                             (partition/ahead/sampled.h), of which only nnz is exact; else
+                             empty */
     int64_t begin, end;   /* range of rows that the profile describes; all rows, except in
                              a result of hy_profile_narrow() */
     hy_features features; /* features of rows [begin, end); out_ratio (scalar products /
@@ -34,6 +38,12 @@ typedef struct hy_profile {
 } hy_profile;
 
 enum { HY_ENDS_ROWS = 64 };
+
+/* Returns 1 if scalar products, bounds and bands of the profile are estimates. */
+static inline int hy_profile_is_sampled(const hy_profile *profile)
+{
+    return profile->lengths.of != NULL;
+}
 
 /* A device that holds both operands and counts the scalar products of rows faster than
    the workers. */

@@ -14,7 +14,7 @@ enum { OFF = 1, ON = 2 };
 /* R, the number of columns of X that a thread computes at once. The kernel has more rows
    of X in flight than the paper's, so it keeps fewer sums in registers than the paper's
    16. */
-enum { R_F32 = 8, R_F64 = 4, R_PAPER = 16 };
+enum { R_f32 = 8, R_f64 = 4, R_PAPER = 16 };
 
 enum {
     LONG  = 512, /* maximum entries of a strip; longer rows are cut */
@@ -36,7 +36,7 @@ static int columns_at_once(const hy_features *f)
         return f->parameter[R];
     if (f->parameter[PAPER])
         return R_PAPER;
-    return f->type == HYBRID_F64 ? R_F64 : R_F32;
+    return HY_BY_TYPE(f->type, R);
 }
 
 double hy_tiled_utilization(const hy_features *f, const hy_rates *r, int columns)

@@ -23,10 +23,13 @@ static int claim(hy_site *site, hy_slot *slot, int must)
 
 static void begin(hy_slot *slot, hy_site *site)
 {
+    const int gathers = hy_exact_gathers(&slot->claim.chunk, &site->problem.image);
+
     slot->sink     = site->run->sink;
     slot->sequence = site->begun++;
     slot->counted  = 0;
-    hy_slot_begin(slot, &site->problem, &site->rates, &site->cache);
+    hy_slot_begin(slot, gathers ? &site->gathering : &site->problem, &site->rates,
+                  &site->cache);
     if (site->loader) /* tells the loader which rows of B or X are no longer needed: other
                          sites may have taken rows before this chunk */
         hy_loader_free(site->loader, hy_site_passed(site));
@@ -174,11 +177,14 @@ void hy_drive(hy_run *run)
         return;
     }
     issue(run);
-    while (in_flight(run)) {
+    while (in_flight(run) || run->ahead.out > 0) {
         hy_task *task        = hy_inbox_pop(&run->inbox);
         hy_loader *loader    = find_ticking(run, task);
-        hy_slot *slot        = loader ? NULL : (hy_slot *)task;
-        hybrid_status status = slot ? slot->status : hy_loader_ticked(loader);
+        const int ahead      = hy_ahead_has(&run->ahead, task);
+        hy_slot *slot        = loader || ahead ? NULL : (hy_slot *)task;
+        hybrid_status status = slot     ? slot->status
+                               : loader ? hy_loader_ticked(loader)
+                                        : hy_ahead_take(&run->ahead, task);
         if (status == HYBRID_OK)
             status = hy_progress_check(&run->ctx->progress);
         if (status != HYBRID_OK)

@@ -109,7 +109,8 @@ int64_t hy_site_passed(const hy_site *site)
     const int64_t first       = first_left(site);
 
     if (first >= list->count)
-        return hy_image_blocks(image);
+        return list->more ? hy_offset(site->problem.source.csr, list->kept)
+                          : hy_image_blocks(image);
     const hy_chunk chunk = hy_chunk_at(list, first);
     if (image->axis == HY_AXIS_ENTRIES)
         return hy_offset(site->problem.source.csr, chunk.x_begin);
@@ -207,7 +208,7 @@ hybrid_status hy_slot_finish(hy_slot *slot)
 /* Returns 1 if this chunk is the last: no other chunk is in flight or unclaimed. */
 static int is_last(const hy_run *run)
 {
-    return run->queue.count == 1 && run->queue.left == 0 &&
+    return run->queue.count == 1 && run->queue.left == 0 && !run->queue.more &&
            run->queue.of[0]->begun - run->queue.of[0]->finished == 1;
 }
 

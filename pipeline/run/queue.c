@@ -87,7 +87,7 @@ void hy_queue_open(hy_queue *queue, const hy_profile *profile, int in_order)
     queue->profile  = profile;
     queue->in_order = in_order;
     queue->front = queue->all = queue->left = queue->claimed = 0;
-    queue->count                                             = 0;
+    queue->count = queue->more = 0;
 }
 
 static int is_of(const hy_site *c, const hy_chunk *chunk)
@@ -136,6 +136,28 @@ void hy_queue_add(hy_queue *queue, hy_site *c)
         c->left += own_work(queue, c, i);
     queue->all  = queue->in_order ? c->left : queue->all + c->left;
     queue->left = queue->all;
+}
+
+void hy_queue_grow(hy_queue *queue, const hy_chunk_array *chunks, int64_t kept, int more)
+{
+    hy_site *c          = queue->of[0];
+    const int64_t known = c->list.count;
+
+    queue->more = more;
+    c->list     = (hy_chunk_list){.cut    = chunks->of,
+                                  .ranges = chunks->count,
+                                  .count  = chunks->count,
+                                  .more   = more,
+                                  .kept   = kept};
+    c->stop     = c->list.count;
+    for (int64_t i = known; i < c->list.count; i++) {
+        queue->left += hy_queue_work(&chunks->of[i]);
+        queue->all += hy_queue_work(&chunks->of[i]);
+    }
+    if (c->next < c->stop)
+        c->row_begin = rows_at(c, c->next)->row_begin;
+    if (c->stop > 0)
+        c->row_end = rows_at(c, c->stop - 1)->row_end;
 }
 
 /* ---- claiming ------------------------------------------------------------------ */

@@ -23,6 +23,7 @@
 #ifndef HY_QUEUE_H
 #define HY_QUEUE_H
 
+#include "partition/pattern/cut.h"
 #include "pipeline/site/site.h"
 
 enum { HY_MAX_SITES = HY_MAX_DEVICES + 1 };
@@ -33,6 +34,8 @@ typedef struct hy_queue {
     int64_t front;     /* if sites claim in order: the first row that no site has claimed */
     int64_t all, left; /* all: work (scalar products plus rows) of the whole run; left:
                           work that no site has claimed */
+    int more;          /* 1: the only site gets more chunks (hy_queue_grow()), whose work is
+                          not in `left` yet */
     int64_t claimed;   /* number of chunks and pieces claimed so far; also the id of the
                           next one */
     hy_site *of[HY_MAX_SITES];
@@ -43,6 +46,11 @@ typedef struct hy_queue {
    (site.h). */
 void hy_queue_open(hy_queue *queue, const hy_profile *profile, int in_order);
 void hy_queue_add(hy_queue *queue, hy_site *site);
+
+/* Gives the queue's only site a longer list: `chunks` begins with the chunks of its list
+   so far. `more` is 1 if the list will become longer still; later chunks touch no row of
+   B before row `kept`. */
+void hy_queue_grow(hy_queue *queue, const hy_chunk_array *chunks, int64_t kept, int more);
 
 /* Claims rows for the site. Returns 0 if none are left for it. If `must` is 0, also
    returns 0 if other sites are predicted to finish the remaining rows sooner, or, with

@@ -57,7 +57,9 @@ void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t 
     set_positions(rates, chunks, k, ranges, count);
 }
 
-int64_t hy_pack_cache_count(const hy_rates *rates, const hy_chunk *chunks, int64_t count,
+/* Returns the number of cached chunks of the first column block, and sets *bytes to the
+   size of the cache. */
+static int64_t count_cached(const hy_rates *rates, const hy_chunk *chunks, int64_t count,
                             size_t *bytes)
 {
     const int64_t ranges = hy_chunk_ranges(chunks, count);
@@ -79,7 +81,7 @@ hybrid_status hy_pack_cache_open(hy_backend *backend, const hy_rates *rates,
     void *packs;
 
     cache->ranges        = hy_chunk_ranges(chunks, count);
-    const int64_t cached = hy_pack_cache_count(rates, chunks, count, &bytes);
+    const int64_t cached = count_cached(rates, chunks, count, &bytes);
     if (bytes == 0)
         return HYBRID_OK;
     HY_TRY(hy_array(backend->ctx, cached, sizeof(hy_pack), "packs that stay", &packs));

@@ -30,11 +30,6 @@ typedef struct hy_pack_cache {
 void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t most,
                           hy_chunk *chunks, int64_t count);
 
-/* Returns the number of cached chunks of the first column block, and sets *bytes to the
-   size of the cache. */
-int64_t hy_pack_cache_count(const hy_rates *rates, const hy_chunk *chunks, int64_t count,
-                      size_t *bytes);
-
 /* hy_pack_cache_leave() frees the device memory of the cache. hy_pack_cache_return()
    allocates it again; the cache then holds no packs. */
 hybrid_status hy_pack_cache_return(hy_backend *backend, hy_pack_cache *cache);

@@ -72,6 +72,9 @@ typedef struct hy_site {
     hy_image image;     /* how B or X lies on the site */
     hy_chunk_list list; /* chunks of the site's own cut; empty: the site has no rows of
                            its own */
+    hy_chunk_list planned; /* chunks whose numbers are estimates, from which the run makes
+                              the list (pipeline/run/ahead.h); empty: the list is the
+                              plan's */
     int64_t begin, end; /* rows [begin, end) that the site owns, a part of the list's
                            rows; all rows if sites claim in order (queue.h) */
     hy_taking taking;   /* how the site takes rows of other sites */
@@ -99,6 +102,8 @@ typedef struct hy_site {
     int64_t next_lane;  /* hy_slot.sequence of the chunk that may enter the lanes next */
     int64_t finished;   /* number of chunks that the site has finished */
     hy_problem problem; /* the run's problem, with the sources and the image of this site */
+    hy_problem gathering; /* the same for chunks that bring their rows of B although B
+                             passes through a ring (hy_exact_gathers()) */
 } hy_site;
 
 /* Opens a site: takes a lane set, makes `depth` slots that suit every one of the chunks,

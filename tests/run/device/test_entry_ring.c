@@ -15,70 +15,11 @@
 #include "support/fake/fake_spmm.h"
 #include "support/fake/settings.h"
 #include "support/inputs/builder.h"
-#include "support/device/on_device.h"
 
 extern const hy_backend_ops hy_host_backend_ops;
 
 static const test_kind f64                = {HYBRID_F64, HYBRID_I64, 1};
 static const hy_variant *const variants[] = {&hy_spgemm_fake_esc, NULL};
-
-/* ---- positions in the ring ---- */
-
-enum { ENTRIES = 1000 };
-
-/* Copies entries [begin, end) of B into a ring as the loader does: entry e to place e
-   modulo `held` (number of entries in the ring), and a second time behind the end of the
-   ring, so that a chunk reads entries that follow each other. */
-static void load(const hy_image *image, int64_t begin, int64_t end, int64_t *memory)
-{
-    for (int64_t e = begin; e < end; e++) {
-        const int64_t at = e % image->held;
-        memory[at]       = e;
-        if (at < image->span && e >= image->held)
-            memory[image->held + at] = e;
-    }
-}
-
-/* A chunk may read any entries in a span of the ring. They must follow each other in
-   memory once the last of them is loaded, and the piece with that last entry must have
-   replaced none of them. */
-static void what_a_chunk_reads_is_there(void **state)
-{
-    const hy_image whole = hy_image_of_csr(200, 50, ENTRIES, HYBRID_F64);
-
-    (void)state;
-    for (int64_t held = 64; held < 300; held += 7) {
-        const hy_image image = hy_image_entry_ring(&whole, held, hy_ring_max_span(held));
-        const hy_region values = hy_image_region(&image, HY_CSR_VALUES);
-        int64_t *memory        = malloc((size_t)(held + image.span) * sizeof *memory);
-        assert_non_null(memory);
-        for (int64_t done = 0; done < ENTRIES;) {
-            const int64_t stop = hy_image_piece(&image, &values, done, ENTRIES);
-            load(&image, done, stop, memory);
-            for (int64_t last = done + 1; last <= stop; last++) {
-                const int64_t first = last > image.span ? last - image.span : 0;
-                const int64_t base  = hy_entry_ring_base(&image, first);
-                assert_true(hy_image_displaced(&image, 0, stop) <= first);
-                for (int64_t e = first; e < last; e++)
-                    assert_int_equal(memory[e - base], e);
-            }
-            done = stop;
-        }
-        free(memory);
-    }
-}
-
-static void room_and_bytes_count_what_is_stored_twice(void **state)
-{
-    const hy_image whole = hy_image_of_csr(100, 50, ENTRIES, HYBRID_F64);
-    const hy_image ring  = hy_image_entry_ring(&whole, 300, 40);
-
-    (void)state;
-    assert_int_equal(hy_image_room(&ring),
-                     hy_align(101 * 8) + hy_align(340 * 4) + 340 * 8);
-    assert_int_equal(hy_image_bytes(&ring), 101 * 8 + (ENTRIES + 3 * 40) * 12);
-    assert_int_equal(hy_image_blocks(&ring), ENTRIES);
-}
 
 /* ---- products ---- */
 
@@ -374,97 +315,9 @@ static void a_plan_says_what_it_does(void **state)
     close_product(&p);
 }
 
-/* ---- operands that were not planned ---- */
-
-/* The plan has B in a ring. A run with another pattern, whose chunks need rows of B that
-   are not in the ring, fails instead of reading other entries. A run with longer rows of
-   B, which would wait for ever, fails too. */
-static void other_patterns_are_refused(void **state)
-{
-    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_engine *engine;
-    hybrid_plan *plan;
-    hybrid_csr C;
-    product p;
-
-    (void)state;
-    open_product(3, 0, &p);
-    assert_int_equal(fake_open(variants, (size_t)44 << 10, &engine), HYBRID_OK);
-    settings_of(engine)->schedule = &hy_schedule_entry_ring;
-    options.split                 = HYBRID_SPLIT_GPU;
-    assert_int_equal(hybrid_spgemm_plan(engine, &p.A, &p.B, &options, &plan), HYBRID_OK);
-    assert_int_equal(hybrid_spgemm_run(plan, &p.A, &p.B, &C), HYBRID_OK);
-    hybrid_csr_free(engine, &C);
-
-    int32_t *last     = hy_cols(&p.A) + hy_offset(&p.A, 20) - 1;
-    const int32_t was = *last;
-    *last             = ROWS - 1;
-    assert_int_equal(hybrid_spgemm_run(plan, &p.A, &p.B, &C), HYBRID_BAD_STATE);
-    assert_non_null(strstr(hybrid_engine_message(engine), "make a new plan"));
-    *last = was;
-
-    int64_t *row_ptr = p.B.row_ptr;
-    for (int64_t i = 1; i < ROWS; i++)
-        row_ptr[i] = p.B.nnz; /* row 0 of B has all entries */
-    assert_int_equal(hybrid_spgemm_run(plan, &p.A, &p.B, &C), HYBRID_BAD_STATE);
-    assert_non_null(strstr(hybrid_engine_message(engine), "make a new plan"));
-    hybrid_plan_destroy(plan);
-    hybrid_engine_destroy(engine);
-    close_product(&p);
-}
-
-static void a_on_the_device_is_refused(void **state)
-{
-    hybrid_engine *engine;
-    hybrid_plan *plan;
-    product p;
-
-    (void)state;
-    open_product(3, 0, &p);
-    assert_int_equal(fake_open(variants, 0, &engine), HYBRID_OK);
-    settings_of(engine)->schedule = &hy_schedule_entry_ring;
-    hybrid_csr a                  = on_device_csr(0, &p.A, 0);
-    assert_int_equal(hybrid_spgemm_plan(engine, &a, &p.B, NULL, &plan),
-                     HYBRID_UNSUPPORTED);
-    assert_non_null(strstr(hybrid_engine_message(engine), "workers cannot read"));
-    on_device_csr_free(&a);
-    hybrid_engine_destroy(engine);
-    close_product(&p);
-}
-
-/* ---- failures ---- */
-
-static hybrid_status multiply_once(hybrid_engine *engine, void *arg)
-{
-    int64_t held = 0;
-
-    settings_of(engine)->schedule = &hy_schedule_entry_ring;
-    return multiply(engine, arg, 0, 1, &held);
-}
-
-static hybrid_status explained(hybrid_engine *engine, void *arg)
-{
-    return fake_explained(engine, multiply_once(engine, arg));
-}
-
-static void every_call_fails_once(void **state)
-{
-    product p;
-
-    (void)state;
-    open_product(3, 0, &p);
-    const fake_failing f = {explained, &p, (size_t)44 << 10, 20000, 8};
-    fake_delays(1, 0);
-    assert_true(fake_fail_each(&f, &fault_allocation) > 5);
-    assert_true(fake_fail_each(&f, &fault_device) > 50);
-    close_product(&p);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_chunk_reads_is_there),
-        cmocka_unit_test(room_and_bytes_count_what_is_stored_twice),
         cmocka_unit_test(budgets_choose_the_ring),
         cmocka_unit_test(a_narrow_band_takes_a_small_ring),
         cmocka_unit_test(chunks_overtake_nothing),
@@ -472,9 +325,6 @@ int main(void)
         cmocka_unit_test(a_device_may_skip_rows),
         cmocka_unit_test(far_entries_are_gathered),
         cmocka_unit_test(a_plan_says_what_it_does),
-        cmocka_unit_test(other_patterns_are_refused),
-        cmocka_unit_test(a_on_the_device_is_refused),
-        cmocka_unit_test(every_call_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

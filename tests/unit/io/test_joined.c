@@ -12,7 +12,6 @@
 
 #include "base/data/csr.h"
 #include "io/formats/file_format.h"
-#include "io/parts/rows_write.h"
 #include "io/parts/window.h"
 #include "support/engines/io_fixture.h"
 #include "support/inputs/stored.h"
@@ -35,9 +34,28 @@ static void expect(hybrid_status is, hybrid_status wanted, const char *part)
     hy_message_clear(&io_ctx->message);
 }
 
-static void write_rows(const hy_rows_part *parts, int64_t count)
+/* Rows [begin, end) of the matrix in a file; end is -1 for all rows from `begin` on. */
+typedef struct rows_part {
+    const char *file;
+    int64_t begin, end;
+} rows_part;
+
+/* Writes a description of the matrix whose rows are those of the parts. */
+static void write_rows(const rows_part *parts, int64_t count)
 {
-    must(hy_rows_write(io_ctx, io_temp("rows.json"), parts, count));
+    FILE *file = fopen(io_temp("rows.json"), "w");
+
+    assert_non_null(file);
+    fputs("{\"format\": \"hybrid-rows\", \"version\": 1, \"parts\": [\n", file);
+    for (const rows_part *p = parts; p < parts + count; p++) {
+        fprintf(file, "  {\"file\": \"%s\"", p->file);
+        if (p->begin > 0)
+            fprintf(file, ", \"begin\": %lld", (long long)p->begin);
+        if (p->end >= 0)
+            fprintf(file, ", \"end\": %lld", (long long)p->end);
+        fputs(p + 1 < parts + count ? "},\n" : "}\n]}\n", file);
+    }
+    assert_int_equal(fclose(file), 0);
 }
 
 /* Checks that rows of B from row `at` on are rows [begin, end) of A. */
@@ -69,7 +87,7 @@ static void sparse_parts_are_joined(void **state)
 
     (void)state;
     for (int k = 0; k < 4; k++) {
-        hy_rows_part parts[PARTS];
+        rows_part parts[PARTS];
         hybrid_csr A[2], B;
         for (int f = 0; f < 2; f++) {
             matrix_random(ROWS, COLS,
@@ -80,8 +98,8 @@ static void sparse_parts_are_joined(void **state)
             stored_write_csr(f ? "b" : "a", &A[f]);
         }
         for (int p = 0; p < PARTS; p++)
-            parts[p] = (hy_rows_part){list[p].file ? "b.json" : "a.json", list[p].begin,
-                                      list[p].end == ROWS ? -1 : list[p].end};
+            parts[p] = (rows_part){list[p].file ? "b.json" : "a.json", list[p].begin,
+                                   list[p].end == ROWS ? -1 : list[p].end};
         for (int first = 0; first < PARTS; first++) {
             int64_t row = 0;
             write_rows(parts + first, PARTS - first);
@@ -126,9 +144,9 @@ static void check_dense(const hybrid_dense *X, const int64_t *from, int64_t rows
 
 static void dense_parts_are_joined(void **state)
 {
-    static const hy_rows_part one[] = {{"x.json", 2, 5}};
-    static const hy_rows_part two[] = {{"x.json", 2, 5}, {"x.json", 0, 1}};
-    static const int64_t from[]     = {2, 3, 4, 0};
+    static const rows_part one[] = {{"x.json", 2, 5}};
+    static const rows_part two[] = {{"x.json", 2, 5}, {"x.json", 0, 1}};
+    static const int64_t from[]  = {2, 3, 4, 0};
 
     (void)state;
     for (int i = 0; i < 8; i++) {
@@ -152,7 +170,7 @@ static void dense_parts_are_joined(void **state)
 
 /* ---- faults ---- */
 
-static void refuse(const hy_rows_part *parts, int64_t count, hybrid_status wanted,
+static void refuse(const rows_part *parts, int64_t count, hybrid_status wanted,
                    const char *sentence)
 {
     const int64_t used = hy_meter_used(&io_ctx->memory.meter);
@@ -179,21 +197,21 @@ static void parts_that_differ_are_refused(void **state)
     stored_write_csr("b", &B);
     stored_write_csr("c", &C);
     stored_write(&X);
-    refuse((hy_rows_part[]){{"a.json", 0, -1}, {"b.json", 0, -1}}, 2, HYBRID_BAD_FILE,
+    refuse((rows_part[]){{"a.json", 0, -1}, {"b.json", 0, -1}}, 2, HYBRID_BAD_FILE,
            "b.json: cannot be joined to the rows of ");
-    refuse((hy_rows_part[]){{"a.json", 0, -1}, {"b.json", 0, -1}}, 2, HYBRID_BAD_FILE,
+    refuse((rows_part[]){{"a.json", 0, -1}, {"b.json", 0, -1}}, 2, HYBRID_BAD_FILE,
            "a.json: they differ in columns");
-    refuse((hy_rows_part[]){{"c.json", 0, -1}, {"a.json", 0, -1}}, 2, HYBRID_BAD_FILE,
+    refuse((rows_part[]){{"c.json", 0, -1}, {"a.json", 0, -1}}, 2, HYBRID_BAD_FILE,
            "they differ in type");
-    refuse((hy_rows_part[]){{"a.json", 0, -1}, {"x.json", 0, -1}}, 2, HYBRID_BAD_FILE,
+    refuse((rows_part[]){{"a.json", 0, -1}, {"x.json", 0, -1}}, 2, HYBRID_BAD_FILE,
            "one is sparse and one is dense");
-    refuse((hy_rows_part[]){{"a.json", 7, 91}}, 1, HYBRID_BAD_FILE,
+    refuse((rows_part[]){{"a.json", 7, 91}}, 1, HYBRID_BAD_FILE,
            "a.json: rows 7 to 91 are wanted, and the matrix has rows 0 to 90");
-    refuse((hy_rows_part[]){{"a.json", 91, -1}}, 1, HYBRID_BAD_FILE,
+    refuse((rows_part[]){{"a.json", 91, -1}}, 1, HYBRID_BAD_FILE,
            "a.json: rows 91 to 90 are wanted");
-    refuse((hy_rows_part[]){{"a.json", 0, -1}, {"absent\n\"\\.json", 0, -1}}, 2,
+    refuse((rows_part[]){{"a.json", 0, -1}, {"absent\\n\\\"\\\\.json", 0, -1}}, 2,
            HYBRID_IO_FAILED, "absent\\n\"\\.json': No such file or directory");
-    refuse((hy_rows_part[]){{"rows.json", 0, -1}}, 1, HYBRID_BAD_FILE,
+    refuse((rows_part[]){{"rows.json", 0, -1}}, 1, HYBRID_BAD_FILE,
            "rows.json: is a list of parts, and cannot be a part of another matrix");
     matrix_free(&A);
     matrix_free(&B);
@@ -211,7 +229,7 @@ static void absurd_sizes_are_refused(void **state)
     (void)state;
     io_store(io_temp("x.bin"), "", 0);
     io_store(io_temp("x.json"), text, strlen(text));
-    refuse((hy_rows_part[]){{"x.json", 0, -1}, {"x.json", 0, -1}}, 2, HYBRID_BAD_FILE,
+    refuse((rows_part[]){{"x.json", 0, -1}, {"x.json", 0, -1}}, 2, HYBRID_BAD_FILE,
            "rows.json: the parts have 2^59 rows or entries together");
 }
 
@@ -219,8 +237,8 @@ static void absurd_sizes_are_refused(void **state)
    is wrong. */
 static void broken_offsets_are_refused(void **state)
 {
-    const hy_rows_part whole = {"a.json", 0, -1}, upto = {"a.json", 0, 20},
-                       from = {"a.json", 20, -1};
+    const rows_part whole = {"a.json", 0, -1}, upto = {"a.json", 0, 20},
+                    from = {"a.json", 20, -1};
     hybrid_csr A, B;
 
     (void)state;
@@ -239,13 +257,12 @@ static void broken_offsets_are_refused(void **state)
             if (i < 2) {
                 refuse(&upto, 1, HYBRID_BAD_MATRIX, "a.json: rows 0..20: offsets 0 and ");
                 refuse(&from, 1, HYBRID_BAD_MATRIX, "a.json: rows 20..90: offsets ");
-                write_rows((hy_rows_part[]){whole, {"good.json", 0, -1}}, 2);
+                write_rows((rows_part[]){whole, {"good.json", 0, -1}}, 2);
                 expect(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("rows.json"),
                                            &B),
                        HYBRID_BAD_MATRIX, "rows.json: part 0: offset ");
             } else {
-                refuse((hy_rows_part[]){whole, {"good.json", 0, -1}}, 2,
-                       HYBRID_BAD_MATRIX,
+                refuse((rows_part[]){whole, {"good.json", 0, -1}}, 2, HYBRID_BAD_MATRIX,
                        i == 2 ? "offset 0 is 1, and must be 0" : "a.json: offset 90 is ");
             }
             if (k)
@@ -271,7 +288,7 @@ static void offsets_below_a_window_are_refused(void **state)
         else
             ((int32_t *)A.row_ptr)[40] = 3;
         stored_write_csr("a", &A);
-        write_rows((hy_rows_part[]){{"a.json", 20, 60}}, 1);
+        write_rows((rows_part[]){{"a.json", 20, 60}}, 1);
         expect(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("rows.json"), &B),
                HYBRID_BAD_MATRIX, "decrease or are not in 0..");
         matrix_free(&A);
@@ -283,7 +300,7 @@ static void offsets_below_a_window_are_refused(void **state)
 static void many_parts_need_few_descriptors(void **state)
 {
     enum { PARTS = 200, LIMIT = 64 };
-    static hy_rows_part parts[PARTS];
+    static rows_part parts[PARTS];
     struct rlimit before, limit;
     hybrid_csr A, B;
 
@@ -291,7 +308,7 @@ static void many_parts_need_few_descriptors(void **state)
     matrix_random(ROWS, COLS, 4, 1, kinds[0], &A);
     stored_write_csr("a", &A);
     for (int p = 0; p < PARTS; p++)
-        parts[p] = (hy_rows_part){"a.json", p % ROWS, p % ROWS + 1};
+        parts[p] = (rows_part){"a.json", p % ROWS, p % ROWS + 1};
     write_rows(parts, PARTS);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     limit          = before;
@@ -317,7 +334,7 @@ static void each_allocation_may_fail(void **state)
     (void)state;
     matrix_random(ROWS, COLS, 4, 1, kinds[0], &A);
     stored_write_csr("a", &A);
-    write_rows((hy_rows_part[]){{"a.json", 0, 50}, {"a.json", 50, -1}}, 2);
+    write_rows((rows_part[]){{"a.json", 0, 50}, {"a.json", 50, -1}}, 2);
     const int64_t used = hy_meter_used(&io_ctx->memory.meter);
     for (int64_t n = 1; n < 100 && status != HYBRID_OK; n++, failed++) {
         io_ctx->memory.failures = n;

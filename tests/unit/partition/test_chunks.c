@@ -352,80 +352,12 @@ static void ranges_are_cut_side_by_side(void **state)
     matrix_free(&A);
 }
 
-/* If memory does not limit chunks, their numbers of scalar products differ by at most
-   those of one row. */
-static void products_are_balanced(void **state)
-{
-    test_case c;
-    hy_profile p;
-    hy_chunk *chunks;
-    int64_t count;
-
-    (void)state;
-    case_named("random", kind, &c);
-    assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, NULL, &p), HYBRID_OK);
-    const hy_cut cut = {.A            = &c.A,
-                        .B            = &c.B,
-                        .profile      = &p,
-                        .variant      = &spgemm,
-                        .slot_bytes   = SIZE_MAX / 2,
-                        .products_max = p.features.products / 8};
-    assert_int_equal(hy_cut_chunks(ctx, &cut, &chunks, &count), HYBRID_OK);
-    for (int64_t i = 0; i + 1 < count; i++)
-        assert_true(chunks[i].features.products + p.features.products_max >
-                    cut.products_max);
-    assert_true(count >= 8 && count <= 10);
-    hy_array_free(ctx, chunks);
-    hy_profile_free(ctx, &p);
-    case_free(&c);
-}
-
-static void failed_allocations_leave_nothing(void **state)
-{
-    const int64_t before = hy_meter_used(&ctx->memory.meter);
-    hybrid_status status = HYBRID_NO_MEMORY;
-    hy_chunk *chunks     = NULL;
-    int64_t count, used;
-    int failures = 0;
-    test_case c;
-    hy_profile p;
-
-    (void)state;
-    case_named("tall", kind, &c);
-    assert_int_equal(hy_inspect(ctx, &c.A, NULL, 8, NULL, &p), HYBRID_OK);
-    used       = hy_meter_used(&ctx->memory.meter);
-    hy_cut cut = {.A            = &c.A,
-                  .profile      = &p,
-                  .variant      = &spmm,
-                  .image        = {.axis = HY_AXIS_GATHERED},
-                  .chunk_rows   = 20,
-                  .products_max = INT64_MAX,
-                  .slot_bytes   = 1 << 20};
-    for (; status != HYBRID_OK; failures++) {
-        ctx->memory.failures = failures + 1;
-        status               = hy_cut_chunks(ctx, &cut, &chunks, &count);
-        if (status != HYBRID_OK) {
-            assert_int_equal(status, HYBRID_NO_MEMORY);
-            assert_null(chunks);
-            assert_int_equal(hy_meter_used(&ctx->memory.meter), used);
-        }
-    }
-    ctx->memory.failures = 0;
-    assert_true(failures > 3);
-    hy_array_free(ctx, chunks);
-    hy_profile_free(ctx, &p);
-    assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
-    case_free(&c);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(properties_hold),
         cmocka_unit_test(columns_are_cut_where_a_row_does_not_fit),
         cmocka_unit_test(ranges_are_cut_side_by_side),
-        cmocka_unit_test(products_are_balanced),
-        cmocka_unit_test(failed_allocations_leave_nothing),
     };
     return cmocka_run_group_tests_name("chunks", tests, open_two_workers, close_context);
 }

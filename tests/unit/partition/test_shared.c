@@ -352,60 +352,12 @@ static void shared_x_is_x(void **state)
                 }
 }
 
-enum { ALL_ROWS = 2 * HY_X_SLAB, EACH = 3 }; /* rows of X; one row of EACH is listed */
-
-/* Checks the image of every third row of X, in each form. */
-static void check_subset(const hybrid_dense *X, const int32_t *listed, hy_form form)
-{
-    const int64_t rows     = ALL_ROWS / EACH;
-    const hy_source of     = hy_source_dense(&all_pinned, X);
-    const hy_source source = hy_source_subset(&of, listed, rows);
-    const hy_image image   = hy_image_of_dense(form, rows, X->cols, X->type, 1);
-    const hy_region all    = hy_image_region(&image, 0);
-    char *whole            = make_whole(&image, &source);
-    const hy_cols_view v   = {.rows = rows, .cols = X->cols, .shift = HY_X_SHIFT};
-    const int64_t near     = X->cols - all.tail;
-
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < X->cols; j++) {
-            const int64_t at = form == HY_FORM_SLABS ? hy_x_at(&v, i, j)
-                               : j < near            ? i * all.ld + j
-                                          : rows * all.ld + i * all.tail_ld + j - near;
-            assert_true(value_at(whole, X->type, at) == dense_at(X, listed[i], j));
-        }
-    assert_null(source.ops->run); /* no memory can be copied directly: workers gather
-                                     these rows */
-    free(whole);
-}
-
-static void a_subset_is_its_rows(void **state)
-{
-    static const int64_t widths[] = {1, 5, 33};
-    int32_t *listed               = malloc(ALL_ROWS / EACH * sizeof *listed);
-
-    (void)state;
-    assert_non_null(listed);
-    for (int32_t i = 0; i < ALL_ROWS / EACH; i++)
-        listed[i] = EACH * i + i % EACH;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
-            for (int order = 0; order < 2; order++) {
-                hybrid_dense X;
-                dense_make(ALL_ROWS, widths[w], 1, orders[order], 6, kinds[k], &X);
-                check_subset(&X, listed, HY_FORM_ROWS);
-                check_subset(&X, listed, HY_FORM_SLABS);
-                dense_free(&X);
-            }
-    free(listed);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_b_is_b),
         cmocka_unit_test(shared_x_is_x),
         cmocka_unit_test(panels_are_moved),
-        cmocka_unit_test(a_subset_is_its_rows),
     };
     return cmocka_run_group_tests_name("shared", tests, open_context, close_context);
 }

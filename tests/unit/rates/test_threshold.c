@@ -1,4 +1,4 @@
-/* tests/unit/plan/test_threshold.c - rules that choose between two variants, and fitting
+/* tests/unit/rates/test_threshold.c - rules that choose between two variants, and fitting
    the best rule. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* tests/unit/plan/test_traffic.c - predicted and moved bytes of a plan. */
+/* tests/unit/rates/test_traffic.c - predicted and moved bytes of a plan. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* tests/unit/plan/test_calibrate.c - calibration of the host and of a fake device.
+/* tests/unit/rates/test_calibrate.c - calibration of the host and of a fake device.
 
    Each call of a calibration fails once. */
 #include <math.h>

@@ -1,4 +1,4 @@
-/* tests/unit/plan/test_rates_blocks.c - constants of SpMV in blocks in a file of rates.
+/* tests/unit/rates/test_rates_blocks.c - constants of SpMV in blocks in a file of rates.
  */
 #include <setjmp.h>
 #include <stdarg.h>

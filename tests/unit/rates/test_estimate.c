@@ -1,4 +1,4 @@
-/* tests/unit/plan/test_estimate.c - estimates, the seconds predicted from them, and
+/* tests/unit/rates/test_estimate.c - estimates, the seconds predicted from them, and
    reports of both. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* tests/unit/plan/test_factors.c - measured rates and factors decide what plans predict
+/* tests/unit/rates/test_factors.c - measured rates and factors decide what plans predict
    and choose.
 
    Products are computed by a fake device, whose clock goes on only while a kernel

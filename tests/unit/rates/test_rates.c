@@ -1,4 +1,4 @@
-/* tests/unit/plan/test_rates.c - files of measured rates: contents, and which file is
+/* tests/unit/rates/test_rates.c - files of measured rates: contents, and which file is
    used. */
 #include <setjmp.h>
 #include <stdarg.h>

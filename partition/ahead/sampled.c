@@ -1,0 +1,176 @@
+/* partition/ahead/sampled.c - a profile of A*B whose scalar products are estimated. */
+#include "partition/ahead/sampled.h"
+
+#include "base/data/csr.h"
+#include "base/data/min_max.h"
+#include "base/threads/pool.h"
+#include "partition/ahead/range_counts.h"
+
+enum {
+    GROUP = HY_SAMPLED_BLOCKS * HY_ENDS_ROWS, /* rows for which a block of HY_ENDS_ROWS
+                                                 rows stands */
+    GROUPS = 4 /* groups that one worker takes at a time, about 20 us */
+};
+
+static const double MOST = 0x1p59; /* upper bound on scalar products below which
+                                      hy_count_check() would not fail */
+
+/* What is found out about the rows of a group. */
+typedef struct group {
+    double squares;  /* sum of (number of entries)^2 */
+    int64_t longest; /* largest number of entries of a row */
+    int64_t most;    /* largest number of scalar products of a row of the block */
+    double rate;     /* estimated scalar products for each entry; -1: the block of the
+                        group has no entries */
+    int64_t before;  /* estimated scalar products of all earlier groups */
+} group;
+
+typedef struct sampling {
+    const hybrid_csr *A, *B;
+    hy_profile *profile;
+    group *groups;
+    int64_t count;
+} sampling;
+
+/* ---- one group ---------------------------------------------------------------- */
+
+/* Stores hy_profile.nnz for the rows [begin, end) of a group. */
+static void scan_rows(const sampling *s, int64_t begin, int64_t end, group *g)
+{
+    const hybrid_csr A = *s->A; /* a copy, so that the compiler knows that storing nnz
+                                   does not change it */
+    int64_t *nnz = s->profile->nnz;
+    int64_t from = hy_offset(&A, begin);
+
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t to = hy_offset(&A, i + 1), length = to - from;
+        nnz[i + 1] = to;
+        g->squares += (double)length * (double)length;
+        g->longest = hy_max(g->longest, length);
+        from       = to;
+    }
+}
+
+/* Returns a column moved with a distance in rows: as far along the columns as the rows
+   lie along A. */
+static int64_t moved(const sampling *s, int64_t col, int64_t rows)
+{
+    const double ratio = (double)s->A->cols / (double)s->A->rows;
+
+    return hy_max(0, hy_min(col + (int64_t)(ratio * (double)rows), s->A->cols));
+}
+
+/* Estimates where the blocks of rows [begin, end) have entries, from those of the block
+   that begins at row `at`. */
+static void spread_band(const sampling *s, int64_t begin, int64_t end, int64_t at,
+                        const hy_range_counts *counts)
+{
+    for (int64_t row = begin; row < end && counts->end > 0; row += HY_ENDS_ROWS) {
+        s->profile->firsts[row / HY_ENDS_ROWS] = moved(s, counts->first, row - at);
+        s->profile->ends[row / HY_ENDS_ROWS]   = moved(s, counts->end, row - at);
+    }
+}
+
+static hybrid_status sample_groups(void *arg, int part, int64_t begin, int64_t end)
+{
+    const sampling *s = arg;
+
+    (void)part;
+    for (int64_t k = begin; k < end; k++) {
+        const int64_t row = k * GROUP, last = hy_min(row + GROUP, s->A->rows);
+        const int64_t at   = row + (last - row) / HY_ENDS_ROWS / 2 * HY_ENDS_ROWS;
+        const int64_t stop = hy_min(at + HY_ENDS_ROWS, last);
+        group g            = {.rate = -1};
+        scan_rows(s, row, last, &g);
+        const hy_range_counts counts =
+            hy_count_range(s->A, &s->profile->lengths, s->profile->out_cols, at, stop);
+        const int64_t entries = hy_offset(s->A, stop) - hy_offset(s->A, at);
+        g.most                = counts.products_max;
+        if (entries > 0)
+            g.rate = (double)counts.products / (double)entries;
+        spread_band(s, row, last, at, &counts);
+        s->groups[k] = g;
+    }
+    return HYBRID_OK;
+}
+
+/* ---- all groups --------------------------------------------------------------- */
+
+static int64_t last_of(const sampling *s, int64_t k)
+{
+    return hy_min((k + 1) * GROUP, s->A->rows);
+}
+
+/* Returns the estimated scalar products of the rows of group k before row `row`. */
+static int64_t products_to(const sampling *s, int64_t k, int64_t row)
+{
+    const int64_t *nnz = s->profile->nnz;
+
+    return (int64_t)(s->groups[k].rate * (double)(nnz[row] - nnz[k * GROUP]));
+}
+
+/* Sums the groups up. A group whose block is empty has the mean rate of all entries of
+   B's rows. */
+static hy_row_counts sum_up(const sampling *s)
+{
+    const double mean = (double)s->B->nnz / (double)hy_max(s->B->rows, 1);
+    hy_row_counts all = {0};
+    int64_t products  = 0;
+
+    for (int64_t k = 0; k < s->count; k++) {
+        group *g = &s->groups[k];
+        all.squares += g->squares;
+        all.row_max      = hy_max(all.row_max, g->longest);
+        all.products_max = hy_max(all.products_max, g->most);
+        g->rate          = g->rate < 0 ? mean : g->rate;
+        g->before        = products;
+        products += products_to(s, k, last_of(s, k));
+    }
+    return all;
+}
+
+/* Returns 1 if no row can have more scalar products than B has columns, and all rows
+   together have fewer than MOST. */
+static int has_short_rows(const sampling *s, int64_t row_max)
+{
+    const double longest = (double)s->profile->lengths.longest;
+
+    return (double)row_max * longest <= (double)s->profile->out_cols &&
+           (double)s->A->nnz * longest < MOST;
+}
+
+static hybrid_status store_products(void *arg, int part, int64_t begin, int64_t end)
+{
+    const sampling *s = arg;
+
+    (void)part;
+    for (int64_t k = begin; k < end; k++)
+        for (int64_t i = k * GROUP; i < last_of(s, k); i++)
+            s->profile->products[i + 1] = s->groups[k].before + products_to(s, k, i + 1);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_sample_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
+                             hy_profile *profile, hy_row_counts *out, int *suits)
+{
+    sampling s = {A, B, profile, NULL, (A->rows + GROUP - 1) / GROUP};
+    hybrid_status status;
+    void *memory;
+
+    *suits = 0;
+    HY_TRY(hy_profile_alloc(ctx, profile));
+    HY_TRY(hy_lengths_note(ctx, B, &profile->lengths));
+    HY_TRY(hy_array(ctx, s.count + 1, sizeof(group), "sampled rows", &memory));
+    s.groups = memory;
+    HY_TRY_ELSE_DONE(
+        hy_pool_for(ctx->pool, HY_PLAN, 0, s.count, GROUPS, sample_groups, &s));
+    *out           = sum_up(&s);
+    *suits         = has_short_rows(&s, out->row_max);
+    profile->bound = profile->products;
+    if (*suits)
+        HY_TRY_ELSE_DONE(
+            hy_pool_for(ctx->pool, HY_PLAN, 0, s.count, GROUPS, store_products, &s));
+done:
+    hy_array_free(ctx, s.groups);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* pipeline/run/ahead.h - cuts the chunks of a site while earlier ones are under way.
+
+   The chunks of a plan that was made from a sample are estimates. For each of them a task
+   of the pool counts its rows and turns it into exact chunks (exact.h). The tasks are
+   queued in the order of the chunks, and run ahead of the driver. Each returns through
+   the inbox of the run, and the driver appends its chunks to the site's list once all
+   tasks before it have returned.
+
+   A ring of entries keeps the last `span` entries (hy_image) before the last row of B
+   that any chunk so far has touched. Which rows the loader may replace therefore follows
+   from the chunks so far, whatever later rows of A touch. A chunk that touches a row
+   before the kept ones, or one more than `span` entries beyond them, gathers. */
+#ifndef HY_AHEAD_H
+#define HY_AHEAD_H
+
+#include "pipeline/run/exact.h"
+#include "pipeline/run/queue.h"
+
+typedef struct hy_ahead_part hy_ahead_part;
+
+typedef struct hy_ahead {
+    hy_exact exact;
+    hy_queue *queue;
+    hy_inbox *inbox;
+    const int *stopped;   /* the run's flag: tasks then do nothing */
+    hy_ahead_part *parts; /* a task for each planned chunk */
+    int64_t count;        /* number of planned chunks; 0: the site's chunks are exact */
+    int64_t appended;     /* number of planned chunks whose exact chunks are in the list */
+    int64_t out;          /* number of tasks that have not returned */
+    hy_chunk_array chunks;  /* the site's list */
+    int64_t far, kept;      /* ring of entries: end of the rows of B that chunks so far
+                               touch, and first row that the ring keeps for later chunks */
+    int64_t products;       /* scalar products of the chunks in the list */
+} hy_ahead;
+
+/* Begins to cut the chunks of the queue's only site if the site has planned chunks
+   (hy_site.planned). Otherwise there is nothing to do. hy_ahead_end() must be called also
+   after a failure. */
+hybrid_status hy_ahead_begin(hy_ahead *ahead, hy_queue *queue, hy_inbox *inbox,
+                             const int *stopped);
+
+/* Returns 1 if the task, which came through the inbox, is one of these. The driver then
+   calls hy_ahead_take(), which appends the chunks that are ready. */
+int hy_ahead_has(const hy_ahead *ahead, const hy_task *task);
+hybrid_status hy_ahead_take(hy_ahead *ahead, hy_task *task);
+
+/* Frees all memory. No task may be out. */
+void hy_ahead_end(hy_ahead *ahead);
+
+#endif /* HY_AHEAD_H */

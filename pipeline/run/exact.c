@@ -1,0 +1,81 @@
+/* pipeline/run/exact.c - turns a planned chunk into chunks with exact numbers. */
+#include "pipeline/run/exact.h"
+
+#include "base/data/csr.h"
+#include "base/data/min_max.h"
+#include "partition/ahead/range_counts.h"
+
+/* Returns rows [begin, end) of a planned chunk with exact numbers. */
+static hy_chunk counted(const hy_exact *e, const hy_chunk *planned, int64_t begin,
+                        int64_t end)
+{
+    const hy_range_counts counts =
+        hy_count_range(e->A, e->lengths, e->B->cols, begin, end);
+    hy_chunk chunk = *planned;
+    hy_features *f = &chunk.features;
+
+    chunk.row_begin = begin;
+    chunk.row_end   = end;
+    chunk.fewer     = 0;
+    chunk.x_begin   = e->with_own ? hy_min(counts.first, begin) : counts.first;
+    chunk.x_end     = e->with_own ? hy_max(counts.end, end) : counts.end;
+    f->rows         = end - begin;
+    f->nnz          = hy_offset(e->A, end) - hy_offset(e->A, begin);
+    f->row_max      = counts.row_max;
+    f->products     = counts.products;
+    f->products_max = counts.products_max;
+    f->out_bound    = counts.bound;
+    f->gather_rows = f->gather_nnz = 0;
+    return chunk;
+}
+
+/* Returns 1 if the ring of entries can hold all that the chunk touches, or there is
+   none. */
+static int in_ring(const hy_exact *e, const hy_chunk *chunk)
+{
+    const hy_image *image = &e->site->image;
+
+    return image->axis != HY_AXIS_ENTRIES || chunk->x_begin >= chunk->x_end ||
+           hy_offset(e->B, chunk->x_end) - hy_offset(e->B, chunk->x_begin) <= image->span;
+}
+
+/* Lets the chunk bring the rows of B that it touches, in numbers that are upper bounds if
+   `bounded` is 1. */
+static hybrid_status gather(const hy_exact *e, int bounded, hy_chunk *chunk)
+{
+    hy_features *f = &chunk->features;
+
+    f->gather_rows = hy_min(f->nnz, e->A->cols);
+    f->gather_nnz  = hy_min(f->products, e->B->nnz);
+    chunk->fewer   = bounded;
+    if (!bounded && f->nnz > 0)
+        HY_TRY(hy_count_touched(e->site->ctx, e->A, e->B, chunk->row_begin,
+                                chunk->row_end, &f->gather_rows, &f->gather_nnz));
+    chunk->x_begin = chunk->x_end = 0;
+    return HYBRID_OK;
+}
+
+static int fits(const hy_exact *e, const hy_chunk *chunk)
+{
+    const hy_site *site  = e->site;
+    const hy_features *f = &chunk->features;
+    const hy_cost cost   = chunk->variant->cost(f, &site->rates);
+
+    return hy_chunk_is_counted(f) && hy_cost_bytes(&cost) <= site->slot_device &&
+           hy_slot_pinned_bytes(chunk->variant, f, &site->rates) <= site->slot_pinned;
+}
+
+hybrid_status hy_exact_cut(const hy_exact *e, const hy_chunk *planned, int64_t begin,
+                           int64_t end, int gathers, hy_chunk_array *out)
+{
+    const int64_t middle = begin + (end - begin) / 2;
+    hy_chunk chunk       = counted(e, planned, begin, end);
+
+    if (gathers || hy_image_is_gathered(&e->site->image) || !in_ring(e, &chunk))
+        HY_TRY(gather(e, planned->fewer, &chunk));
+    if (end - begin > 1 && !fits(e, &chunk)) {
+        HY_TRY(hy_exact_cut(e, planned, begin, middle, gathers, out));
+        return hy_exact_cut(e, planned, middle, end, gathers, out);
+    }
+    return hy_chunk_array_append(e->site->ctx, out, &chunk);
+}
