@@ -48,7 +48,7 @@ typedef struct hy_chunk_array {
 hybrid_status hy_chunk_array_reserve(hy_context *ctx, hy_chunk_array *array,
                                      int64_t capacity);
 
-/* Appends a chunk. Its id becomes its index. */
+/* Appends a copy of the chunk. Its id becomes its index in the array. */
 hybrid_status hy_chunk_array_append(hy_context *ctx, hy_chunk_array *array,
                                     const hy_chunk *chunk);
 
