@@ -20,7 +20,7 @@ cli_fit cli_fit_of(const cli_job *job);
    a sentence with advice and returns CLI_MEMORY. */
 int cli_fit_check(const cli_job *job, double times);
 
-/* Returns 1 if the result takes at most `times` the free memory. */
+/* Returns 1 if cli_fit.needed is at most `times` the free memory. */
 int cli_fit_is_sure(const cli_job *job, double times);
 
 #endif /* CLI_FIT_H */

@@ -119,7 +119,8 @@ int cli_operand_is_dense(const char *name)
     if (cli_operand_spec(name))
         return 0;
     const size_t bytes = cli_peek(name, text);
-    if (cli_operand_is_json(name)) /* the file is described as "hybrid-dense" */
+    if (cli_operand_is_json(name)) /* a file that describes a dense matrix names the
+                                      format "hybrid-dense" */
         return strstr(text, "\"hybrid-dense\"") != NULL;
     return cli_ends_in(name, ".npy") || is_npy(text, bytes) || has_array_banner(text);
 }

@@ -66,8 +66,8 @@ typedef struct check {
     uint64_t seed;   /* seed of the current trial */
     right_row *right;
     uint32_t *entries; /* number of entries of each column of B */
-    float *sign;       /* r_j / w_j of each column j: a random sign over the number of
-                          entries of column j */
+    float *sign;       /* r_j / w_j of each column j: a random sign, divided by the number
+                          of entries of column j plus SPARE */
     int64_t first;     /* lowest number of a wrong row found so far; INT64_MAX if there
                           is none */
 } check;

@@ -133,7 +133,7 @@ hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
         return hy_fail(
             &engine->ctx, HYBRID_UNSUPPORTED,
             "plan options: results of operands in files cannot stay in device memory");
-    /* explain needs a plan, and the caller receives none */
+    /* HYBRID_EXPLAIN describes a plan, and the caller receives none */
     call->options.flags &= ~(unsigned)HYBRID_EXPLAIN;
     if (call->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE))
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,

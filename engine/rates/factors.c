@@ -12,7 +12,7 @@ static const char *const spgemm_names[HY_REGIMES] = {
     "f32.even.short", "f32.even.long", "f32.uneven.short", "f32.uneven.long",
     "f64.even.short", "f64.even.long", "f64.uneven.short", "f64.uneven.long"};
 
-/* A row of C is long if it has this many scalar products or more, on average. */
+/* Rows of C are long if they have, on average, at least this many scalar products. */
 static const double LONG = 256;
 
 static int spmm_kind(const hy_features *f)

@@ -175,7 +175,7 @@ static ring choose(const hy_planning *p, int64_t window)
 
 /* ---- estimates ------------------------------------------------------------------- */
 
-/* Returns 1 if the ring exists and does not hold all of B. Otherwise B fits whole. */
+/* Returns 1 if the ring exists and does not hold all of B. */
 static int is_ring(const hy_planning *p, const hy_layout *asked)
 {
     return asked->depth > 0 && asked->image.held < p->product->b_nnz;

@@ -33,8 +33,9 @@ typedef struct hy_merge_cut {
     int32_t lead;       /* number of items that the tile has before the chunk, because
                            tiles are cut in the whole matrix; 0 except for the first
                            tile */
-    int32_t share;      /* number of items in each of the tile's shares; odd; the last
-                           share may have fewer */
+    int32_t share;      /* number of items in each of the tile's shares, rounded up to an
+                           odd number, so that shares begin in different banks of shared
+                           memory; the last share may have fewer */
 } hy_merge_cut;
 
 /* A row of the chunk that is cut: tiles `first` to `last` have pieces of it, and the row
@@ -52,8 +53,8 @@ typedef struct hy_merge_join {
 
 enum { HY_MERGE_NO_ENTRY = 0xffff };
 
-/* Returns the number of items in each part if shares of `share` items are divided into
-   2^log_parts parts; odd. */
+/* Returns the number of items in each part, rounded up to an odd number, if shares of
+   `share` items are divided into 2^log_parts parts. */
 HY_KERNEL_INLINE int32_t hy_merge_part(int32_t share, int log_parts)
 {
     return (share + (1 << log_parts) - 1) >> log_parts | 1;

@@ -107,7 +107,8 @@ static hybrid_status spread_columns(void *arg, int worker, int64_t begin, int64_
     return HYBRID_OK;
 }
 
-/* Stores rows [begin, end) of Y from a row-major part. */
+/* Stores rows [begin, end) of Y from a row-major part, the empty rows among them
+   included. */
 static hybrid_status spread_tiles(void *arg, int worker, int64_t begin, int64_t end)
 {
     const hy_storing *s = arg;

@@ -31,7 +31,7 @@ void hy_pack_cache_choose(const hy_rates *rates, int depth, size_t room, size_t 
                           hy_chunk *chunks, int64_t count);
 
 /* hy_pack_cache_leave() frees the device memory of the cache. hy_pack_cache_return()
-   allocates it again; the cache then holds no packs. */
+   allocates it again if it was freed; the cache then holds no packs. */
 hybrid_status hy_pack_cache_return(hy_backend *backend, hy_pack_cache *cache);
 void hy_pack_cache_leave(hy_backend *backend, hy_pack_cache *cache);
 
