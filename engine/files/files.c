@@ -135,10 +135,11 @@ hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
             "plan options: results of operands in files cannot stay in device memory");
     /* explain needs a plan, and the caller receives none */
     call->options.flags &= ~(unsigned)HYBRID_EXPLAIN;
-    if (call->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE))
-        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: HYBRID_RESIDENT and HYBRID_REUSE need a plan: a "
-                       "one-shot call runs once");
+    if (call->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE | HYBRID_ASYNC))
+        return hy_fail(
+            &engine->ctx, HYBRID_BAD_ARGUMENT,
+            "plan options: HYBRID_RESIDENT, HYBRID_REUSE and HYBRID_ASYNC need a "
+            "plan: a one-shot call runs once");
     return HYBRID_OK;
 }
 
