@@ -18,7 +18,8 @@ int cli_calls_open(cli_calls *calls, int64_t capacity);
 void cli_calls_add(cli_calls *calls, double seconds);
 void cli_calls_close(cli_calls *calls);
 
-/* Prints one line for each call on stderr; prints nothing if there was only one call. */
+/* Prints one line for each call on stderr, and one with the least, mean and greatest
+   time; prints nothing if there was only one call. */
 void cli_calls_print(const cli_calls *calls);
 
 /* Writes the times, in seconds, as the array `key` of a JSON object. */

@@ -37,9 +37,9 @@ static void put_rule(const char *what, const hybrid_rule *rule)
             100 * (rule->slowdown - 1));
 }
 
-/* Prints how well the fitted rules choose between the variants merge and rows: how often
-   the chosen variant is the faster one, and how much slower it is than that one on
-   average. A perfect rule is 100 % right and 0 % slower. */
+/* Prints how well four rules choose between the variants merge and rows: how often the
+   chosen variant is the faster one, and how much slower it is than that one on average. A
+   perfect rule is 100 % right and 0 % slower. */
 static void put_rules(const hybrid_calibration *found)
 {
     char fitted[64];

@@ -87,8 +87,8 @@ static int open_host(examination *e)
 
 /* ---- GPUs ------------------------------------------------------------------------ */
 
-/* Prints the file of rates that a GPU's engine reads. An engine on the host reads
-   another file. */
+/* Prints which file of rates the engine uses, or that its rates are built in. An engine
+   on the host reads another file than one on a GPU. */
 static void tell_rates(const hybrid_engine *engine)
 {
     hybrid_machine machine = HYBRID_MACHINE_INIT;
@@ -178,7 +178,7 @@ static void examine_cores(examination *e)
 
 static void examine_memory(examination *e)
 {
-    /* MiB of free host memory below which the command reports a problem */
+    /* MiB: the command reports a problem if the budget of host memory is smaller */
     enum { LEAST = 256 };
     const hybrid_machine *m = &e->machine;
 

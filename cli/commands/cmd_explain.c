@@ -26,8 +26,9 @@ static int print(const cli_job *job, cli_tell *tell)
     return CLI_DONE;
 }
 
-/* Prints whether X and Y fit into host memory. The plan's text says this of C only,
-   because not the library but the program allocates X and Y. */
+/* For a product A*X, prints whether X and Y fit into host memory, if that is limited. The
+   plan's text says this of C only, because not the library but the program allocates X
+   and Y. */
 static void print_dense_fit(const cli_job *job)
 {
     const cli_fit fit = cli_fit_of(job);
@@ -73,8 +74,9 @@ static void print_result(const cli_job *job)
            cli_count(r->flops / 2).s);
 }
 
-/* Prints whether C fits into host memory, if an operand stays in its file: then no plan
-   exists. The text of a plan says this already. */
+/* For a product A*B, prints whether C fits into host memory, if that is limited. Used if
+   an operand stays in its file: then no plan exists. The text of a plan says this
+   already. */
 static void print_sparse_fit(const cli_job *job)
 {
     const cli_fit fit = cli_fit_of(job);

@@ -59,8 +59,8 @@ static int open_engine(multiply *m)
     return cli_job_open(&m->job);
 }
 
-/* Returns 1 if the result may be written while it is computed: its file has a format of
-   the library, and no step needs the whole result. */
+/* Returns 1 if the result may be written while it is computed: it goes to a regular file
+   of a format of the library, and no step needs the whole result. */
 static int streams(const multiply *m)
 {
     const cli_options *o = m->job.options;
@@ -79,8 +79,9 @@ static int load(multiply *m)
     return cli_job_load(&m->job);
 }
 
-/* A product is refused if its result is predicted to need more than SURE times the free
-   memory. SURE exceeds 1, because the prediction may be too high. */
+/* If a result is predicted to need more than SURE times the free memory, it is written
+   while it is computed, or, if it cannot be, the product is refused. SURE exceeds 1,
+   because the prediction may be too high. */
 static const double SURE = 1.25;
 
 static int plan(multiply *m)

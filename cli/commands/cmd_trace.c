@@ -16,8 +16,8 @@
 /* Characters of a line of the chart if it is not printed on a terminal. */
 enum { COLUMNS = 100 };
 
-/* Returns 1 if a page may be written to `name`: it ends in .html, or an existing file of
-   this name is not regular (such as a pipe). */
+/* Returns 1 if a page may be written to `name`: it is standard output, it ends in .html,
+   or it is an existing file that is not regular (such as a pipe). */
 static int is_page_name(const char *name)
 {
     struct stat st;

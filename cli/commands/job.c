@@ -109,8 +109,8 @@ void cli_tell_note(const hybrid_engine *engine, const cli_options *options)
         cli_note("%s", note);
 }
 
-/* Prints why no GPU is used, if the user asked for one or the machine has one; else
-   prints nothing. */
+/* Unless --quiet or --backend is given, prints why no GPU is used, if the user asked for
+   one or the machine has one. */
 static void tell_of_gpu(const cli_job *job)
 {
     const cli_options *o = job->options;
@@ -126,8 +126,8 @@ static void tell_of_gpu(const cli_job *job)
              hybrid_engine_device(job->engine));
 }
 
-/* Prints that the user's file of rates is ignored, if another version of the library
-   wrote it. */
+/* Unless --quiet is given, prints that the user's file of rates is ignored, if another
+   version of the library wrote it. */
 static void tell_of_rates(const cli_job *job)
 {
     hybrid_machine machine = HYBRID_MACHINE_INIT;

@@ -27,7 +27,7 @@ static int make_x(cli_job *job)
                                 HYBRID_ROW_MAJOR, NULL,          job->type};
         return CLI_DONE;
     }
-    /* Y comes first, so that a Y that does not fit fails before X is filled */
+    /* Y is allocated before X is filled, so that a Y that does not fit fails early */
     hybrid_status status = hybrid_dense_create(job->engine, job->A.cols, o->dense_cols,
                                                HYBRID_ROW_MAJOR, job->type, &job->X);
     if (status == HYBRID_OK && !job->to_file)
@@ -41,10 +41,12 @@ static int make_x(cli_job *job)
     return CLI_DONE;
 }
 
-/* Returns 1 if an operand stays in its file, because no step needs all of it. The command
-   explain needs a plan, and a plan needs operands in memory; so explain reads the
-   operands that the library would read completely. A file of a format that is usually
-   read completely stays if it is large and the result is written while it is computed. */
+/* Returns 1 if the operand `name` stays in its file. A dense matrix in a file of a format
+   that the library can leave there always does; a sparse one does if no step needs all of
+   it. The command explain needs a plan, and a plan needs operands in memory; so explain
+   reads the sparse operands that the library would read completely. A file of a format
+   that is usually read completely stays if it is large and the result is written while it
+   is computed. */
 static int stays(const cli_job *job, const char *name, int transposed)
 {
     const cli_options *o = job->options;
@@ -173,7 +175,8 @@ static int type_of(cli_job *job, int i, hybrid_type *type, int *is_stored)
 
 /* Sets job->type, the type of all values: that of --type, else that of the operands in
    files. If these differ, a file whose values cannot be converted decides before a .npy
-   file. Text files have no type. Returns 0 or an exit code. */
+   file; two such files are an error. Text files have no type. Returns 0 or an exit
+   code. */
 static int find_type(cli_job *job)
 {
     const cli_options *o = job->options;
@@ -197,9 +200,9 @@ static int find_type(cli_job *job)
     return CLI_DONE;
 }
 
-/* Decides whether the result is written to its file while it is computed. It is in three
-   cases: its format is neither Matrix Market nor .npy, the run is resumable, or an
-   operand stays in its file. */
+/* Decides whether the result is written to its file while it is computed. If that is
+   possible (job->streams), it is in three cases: its format is neither Matrix Market nor
+   .npy, the run is resumable, or an operand stays in its file. */
 static void find_way(cli_job *job)
 {
     const cli_options *o = job->options;

@@ -28,7 +28,7 @@ int cli_operand_is_json(const char *name);
 int cli_operand_is_stored(hybrid_engine *engine, const char *name);
 
 /* Returns 1 if the operand is a regular file of more than a quarter of the engine's free
-   memory. */
+   host memory; 0 if host memory is not limited. */
 int cli_operand_is_big_file(hybrid_engine *engine, const char *name);
 
 /* Sets *type to the type of the values of the .npy file `name`. Sets it to 0 if the
@@ -51,7 +51,7 @@ int cli_operand_read(hybrid_engine *engine, const char *name, hybrid_type type,
                      int *is_dense);
 
 /* Returns 1 if the JSON operand `name` is sparse and so large that the library would not
-   read it completely. */
+   read it completely; 0 if host memory is not limited. */
 int cli_operand_is_large(hybrid_engine *engine, const char *name);
 
 #endif /* CLI_OPERAND_H */

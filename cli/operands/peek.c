@@ -12,8 +12,9 @@ enum { TRIES = 100, PAUSE_NS = 10000000 };
 
 /* ---- bytes ----------------------------------------------------------------------- */
 
-/* Copies what a pipe contains now to `text`; tee() duplicates it without consuming it.
-   Returns the number of bytes, or 0 if the pipe is empty. */
+/* Waits until a pipe contains bytes or has ended, and copies what it contains to `text`;
+   tee() duplicates the bytes without consuming them. Returns their number; 0 if the pipe
+   has ended. */
 static size_t peek_once(int fd, char *text, size_t room)
 {
     int ends[2];

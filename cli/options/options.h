@@ -11,7 +11,8 @@
 enum { CLI_INPUTS = 2, CLI_OPTIONS_MOST = 64 /* maximum number of rows of the table of
                                                 options */ };
 
-/* Values of the command line; 0 or NULL for an option that was not given. */
+/* Values of the command line; 0 or NULL for an option that was not given, except that
+   `seed` and `repeat` are then 1. */
 struct cli_options {
     const char *input[CLI_INPUTS]; /* arguments of the command, without options; NULL if
                                       there are fewer */

@@ -21,7 +21,8 @@ int cli_parse_size(const char *text, size_t *out);
 /* Parses a number from 0 to 1 such as 0.25 or 1: digits, with or without a point. */
 int cli_parse_share(const char *text, double *out);
 
-/* Parses "BEGIN:END" with 0 <= BEGIN < END. A number that is left out is 0. */
+/* Parses "BEGIN:END" with BEGIN < END, where an END of 0 stands for the end of all rows.
+   A number that is left out is 0. */
 int cli_parse_range(const char *text, int64_t *begin, int64_t *end);
 
 typedef struct cli_word {

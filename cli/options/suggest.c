@@ -32,9 +32,9 @@ static size_t distance(const char *a, const char *b)
     return rows[m][n];
 }
 
-/* Compares the candidate with the typed word. A candidate that begins with the typed
-   word has distance 1. A candidate is ignored if more than a third of its letters are
-   wrong. */
+/* Compares the candidate with the typed word. A candidate that begins with the typed word
+   has distance 1. A candidate is ignored if its distance is more than about a third of
+   the typed word's letters, or if the word has a single letter. */
 void cli_suggest(cli_suggestion *s, const char *candidate)
 {
     const size_t typed = strlen(s->typed);

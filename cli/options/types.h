@@ -8,10 +8,10 @@
 /* Type of values that are generated or read from text without --type. */
 #define CLI_DEFAULT_TYPE HYBRID_F64
 
-/* Words of --type, with the enumerators of hybrid_type. */
+/* Words of --type, with the enumerators of hybrid_type; a NULL text ends the list. */
 extern const cli_word cli_types[];
 
-/* Returns the word of a type, such as "f64". */
+/* Returns the word of a type, such as "f64"; NULL if `type` is none. */
 const char *cli_type_name(hybrid_type type);
 
 /* Returns the bytes of a value. */

@@ -27,7 +27,7 @@ void cli_json_key(cli_json *json, const char *key);
 void cli_json_text(cli_json *json, const char *key, const char *value);
 void cli_json_int(cli_json *json, const char *key, int64_t value);
 void cli_json_count(cli_json *json, const char *key, uint64_t value);
-/* writes null if `value` is NAN */
+/* writes null if `value` is not finite */
 void cli_json_real(cli_json *json, const char *key, double value);
 
 void cli_json_truth(cli_json *json, const char *key, int truth);

@@ -21,7 +21,8 @@ static struct {
     int shown, terminal, colour;
     volatile sig_atomic_t drawn; /* 1 if the progress line is on the screen */
     phase_kind told;
-    char file[LINE_BYTES]; /* what is read or written, for kind BYTES: "reading A.mtx" */
+    char file[LINE_BYTES]; /* what the program does, unless `told` is ROWS: "reading
+                              A.mtx" */
     int64_t begin_ns, drawn_ns;
     int64_t flops;
     int64_t written; /* bytes of the result that are written; 0: no file is written */

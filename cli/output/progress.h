@@ -15,7 +15,8 @@ typedef enum cli_progress_mode {
 /* Decides whether progress is shown: as `mode` says, and in mode AUTO not if `quiet`. */
 void cli_progress_open(cli_progress_mode mode, int quiet);
 
-/* Shows "verb name" until something else is shown. The name may be empty. */
+/* On a terminal, shows "verb name" until something else is shown. The name may be
+   empty. */
 void cli_progress_phase(const char *verb, const char *name);
 
 /* Begins to read or write a file: shows "verb name", then the bytes that
@@ -24,7 +25,7 @@ void cli_progress_file(const char *verb, const char *name);
 
 /* Shows the progress of the run or file that was begun last: `done` of `total` rows, or
    bytes (`total` -1: unknown), and the bytes of the result that are written. Shows
-   nothing new after cli_progress_phase(). */
+   nothing new after cli_progress_phase(), or within 0.1 s of the last time. */
 void cli_progress_tell(int64_t done, int64_t total, int64_t written);
 
 /* Begins to show the rows of a run, whose predicted report is `plan`. */

@@ -1,4 +1,5 @@
-/* cli/output/report_json.c - writes a finished product as one JSON object. */
+/* cli/output/report_json.c - writes the report of a finished product as one JSON
+   object. */
 #include "cli/output/report_json.h"
 
 #include "cli/options/types.h"

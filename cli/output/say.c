@@ -10,8 +10,8 @@
 /* maximum bytes of a sentence, enough for the longest path */
 enum { SENTENCE_BYTES = 8192 };
 
-/* Prints a sentence on stderr. Control characters are escaped, because a file name may
-   have any bytes and must not control the terminal. */
+/* Removes the progress line and prints a sentence on stderr. Control characters are
+   escaped, because a file name may have any bytes and must not control the terminal. */
 static void say(const char *format, va_list args)
 {
     char text[SENTENCE_BYTES], printable[2 * SENTENCE_BYTES];

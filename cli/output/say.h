@@ -25,7 +25,8 @@ void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
    exit code for it. */
 int cli_fail_engine(const hybrid_engine *engine, hybrid_status status);
 
-/* Prints `message`, unless it is empty, and returns the exit code for `status`. */
+/* Prints `message`, or the meaning of `status` if `message` is empty, and returns the
+   exit code for `status`. */
 int cli_fail_status(hybrid_status status, const char *message);
 
 #endif /* CLI_SAY_H */

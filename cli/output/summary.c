@@ -1,4 +1,4 @@
-/* cli/output/summary.c - prints a finished product in a few lines. */
+/* cli/output/summary.c - prints the summary of a finished product. */
 #include "cli/output/summary.h"
 
 #include <stdio.h>
@@ -101,8 +101,8 @@ static void put_written(const hybrid_report *r)
     fputc('\n', stderr);
 }
 
-/* Prints which resource bound the run, and the share of the run in which each resource
-   was busy. */
+/* Prints which resource bound the run, the utilisation of each resource, and whether the
+   rates are measured. */
 static void put_use(const hybrid_report *r)
 {
     fprintf(stderr, "  bound    %s; used", hybrid_resource_text(r->bound));

@@ -9,7 +9,8 @@
 #include "cli/output/utf8.h"
 
 enum {
-    NAME_BYTES = 24, /* maximum bytes of the name of a lane, a stage or a memory */
+    NAME_BYTES = 24, /* maximum bytes of the name of a lane, a stage or a memory, with its
+                        final 0 */
     MARGIN     = 10, /* characters to the right of a line's cells: "100.0 %" and blanks */
     MOST_CELLS = 400,
     LEAST      = 20 /* minimum number of cells (characters) of a line */

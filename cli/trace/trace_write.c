@@ -36,8 +36,8 @@ static int fail_memory(void)
                     strerror(errno));
 }
 
-/* Writes the trace as JSON to `file`, which lies in memory, and reads it back into
- *json. Returns 0, or an exit code after printing an error. */
+/* Writes the trace as JSON to `file`, which lies in memory, and reads that text back into
+   `json`, which the caller frees. Returns 0, or an exit code after printing an error. */
 static int read_back(hybrid_engine *engine, hybrid_trace *trace, FILE *file, char **json,
                      size_t *bytes)
 {

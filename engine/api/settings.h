@@ -18,8 +18,9 @@ enum {
     HY_STREAM_ENTRIES = 1 << 20,    /* minimum entries of A of a SpGEMM that is planned
                                        while it runs. Counting fewer takes less than
                                        0.1 ms. */
-    HY_STREAM_CHUNKS = 50           /* minimum number of its chunks: with fewer, the first
-                                       chunk is a large part of the run */
+    HY_STREAM_CHUNKS = 50           /* minimum number of chunks of such an SpGEMM: with
+                                       fewer, the first chunk is a large part of the
+                                       run */
 };
 
 typedef struct hy_settings {

@@ -7,7 +7,7 @@
 enum {
     SPARE = 16,      /* a chunk may turn out to have 1 / SPARE more scalar products than
                         estimated */
-    ARRAYS = 16 << 8 /* bytes by which the alignment of a chunk's arrays may enlarge it */
+    ARRAYS = 16 << 8 /* bytes by which the alignment of its arrays may enlarge a chunk */
 };
 
 int hy_stream_may(const hy_product *product, const hybrid_csr *A, int prefetched)
@@ -44,8 +44,9 @@ static hy_features grown(const hy_features *f)
     return g;
 }
 
-/* Returns the features of the row that would need the most memory if it existed. In a
-   ring of entries a row may have to bring the rows of B that it touches. */
+/* Returns the features of a row that needs at least as much memory as any row: as many
+   entries as the longest row of A, each of which touches the longest row of B. Unless all
+   of B is on the device, the row may have to bring the rows of B that it touches. */
 static hy_features longest_row(const hy_portion *portion)
 {
     hy_features f = portion->profile.features;
@@ -61,7 +62,7 @@ static hy_features longest_row(const hy_portion *portion)
     return f;
 }
 
-/* Returns 1 if every row fits the slots that suit the grown chunks. */
+/* Returns 1 if every row fits a slot that suits a chunk with the features `largest`. */
 static int holds_rows(const hy_portion *portion, const hy_features *largest)
 {
     const hy_variant *v = portion->variant;

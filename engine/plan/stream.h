@@ -8,19 +8,22 @@
 
 #include "engine/plan/portion.h"
 
-/* Returns 1 if the product may be planned by a sample: a one-shot SpGEMM with operands and
-   result in host memory, one device, and without limits or options that ask for exact
-   numbers. `prefetched` is 1 if B is sent meanwhile, so that the device would wait for B
-   in any case. */
+/* Returns 1 if the product may be planned by a sample: a one-shot SpGEMM with operands
+   and result in host memory, one device, at least hy_settings.stream_entries entries of
+   A, and without HYBRID_EXPLAIN, chunk_rows or a split that gives the host all work.
+   Returns 0 if `prefetched` is 1: B is sent meanwhile, so that the device would wait for
+   B in any case. */
 int hy_stream_may(const hy_product *product, const hybrid_csr *A, int prefetched);
 
 /* Returns the bytes of a slot that a chunk may take by estimate, so that its exact size
-   fits the slot. */
+   fits the slot; all of slot_bytes unless the profile is sampled. */
 size_t hy_stream_slot(const hy_profile *profile, size_t slot_bytes);
 
 /* Settles a layout that was cut with a sampled profile: gives its chunks room for more
    scalar products than estimated, and returns 1. Returns 0, and changes nothing, if the
-   run could not keep to the layout: then the product must be inspected completely. */
+   run could not keep to the layout, because it has few chunks, a row might not fit a
+   slot, or the variant does not read CSR: then the product must be inspected
+   completely. */
 int hy_stream_settle(hy_portion *portion);
 
 #endif /* HY_STREAM_H */

@@ -11,7 +11,7 @@ enum {
                    rows (count.c) */
 };
 
-/* Adds a row with entries [from, to) of A, not counting its scalar products. */
+/* Adds the entries [from, to) of a row of A to c->row_max, first and end. */
 static void note_row(const hybrid_csr *A, int64_t from, int64_t to, hy_range_counts *c)
 {
     c->row_max = hy_max(c->row_max, to - from);
@@ -33,7 +33,8 @@ hy_range_counts hy_count_range(const hybrid_csr *A, const hy_lengths *lengths,
     const int64_t stop = hy_offset(A, end);
     int64_t at = hy_offset(A, begin), sum = 0, before = 0;
     hy_range_counts c = {.first = A->cols};
-    int64_t sums[BLOCK + 1]; /* [j]: sum over the entries before entry j of the block */
+    int64_t sums[BLOCK + 1]; /* element j: scalar products of the entries of the range
+                                before entry j of the block */
 
     for (int64_t i = begin, n; i < end; at += n) {
         n       = hy_min(stop - at, BLOCK);

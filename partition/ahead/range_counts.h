@@ -18,13 +18,13 @@ typedef struct hy_range_counts {
                              `first` is the number of columns and `end` is 0 */
 } hy_range_counts;
 
-/* Counts rows [begin, end) of A in A*B. `lengths` has the lengths of the rows of B, and B
-   has `out_cols` columns. Pure. */
+/* Returns the counts of rows [begin, end) of A in A*B. `lengths` has the lengths of the
+   rows of B, and B has `out_cols` columns. Pure. */
 hy_range_counts hy_count_range(const hybrid_csr *A, const hy_lengths *lengths,
                                int64_t out_cols, int64_t begin, int64_t end);
 
-/* Counts the rows of B that rows [begin, end) of A touch, and their entries, in the
-   calling thread. */
+/* Sets *rows to the number of rows of B that rows [begin, end) of A touch, and *entries
+   to the number of their entries. Runs in the calling thread. */
 hybrid_status hy_count_touched(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                                int64_t begin, int64_t end, int64_t *rows,
                                int64_t *entries);

@@ -12,8 +12,8 @@ enum {
     GROUPS = 4 /* groups that one worker takes at a time, about 20 us */
 };
 
-static const double MOST = 0x1p59; /* upper bound on scalar products below which
-                                      hy_count_check() would not fail */
+static const double MOST = 0x1p59; /* with fewer scalar products than this,
+                                      hy_count_check() does not fail */
 
 /* What is found out about the rows of a group. */
 typedef struct group {
@@ -51,8 +51,8 @@ static void scan_rows(const sampling *s, int64_t begin, int64_t end, group *g)
     }
 }
 
-/* Returns a column moved with a distance in rows: as far along the columns as the rows
-   lie along A. */
+/* Returns the column, 0 to A->cols, of an entry that moves from column `col` by `rows`
+   rows along the diagonal of A. */
 static int64_t moved(const sampling *s, int64_t col, int64_t rows)
 {
     const double ratio = (double)s->A->cols / (double)s->A->rows;

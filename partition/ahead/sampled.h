@@ -20,8 +20,9 @@ enum { HY_SAMPLED_BLOCKS = 32 };
 /* Fills the arrays of `profile`, whose sizes must be set: nnz exactly, the others with
    estimates. Keeps the lengths of B's rows in the profile. out->products_max is the
    largest number of the sample. *suits is 0, and the arrays are undefined, if (longest
-   row of A) * (longest row of B) exceeds the columns of B: with rows so long, a sample
-   tells too little. The caller frees the arrays with hy_profile_free(), also after an
+   row of A) * (longest row of B) exceeds the columns of B, because with rows so long a
+   sample tells too little, or if the scalar products might be too many for
+   hy_count_check(). The caller frees the arrays with hy_profile_free(), also after an
    error. */
 hybrid_status hy_sample_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                              hy_profile *profile, hy_row_counts *out, int *suits);

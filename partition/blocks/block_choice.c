@@ -129,7 +129,8 @@ typedef struct choosing {
     const hy_rates *rates;
     hy_choi_format format;
     hy_block_shape best;
-    int lanes;    /* R of the best choice so far; 0: not chosen by the model */
+    int lanes;    /* R of the best choice so far; with the rule of the fewest bytes the R
+                     that options give, or 0 */
     double least; /* bytes or seconds of the best choice so far; INFINITY: none yet */
     double bytes; /* fewest bytes in which any shape stores A */
 } choosing;
@@ -154,7 +155,8 @@ static void by_bytes(choosing *c, const hy_features *f)
     take(c, f, c->f->parameter[HY_BLOCK_LANES], hy_block_stream_bytes(f));
 }
 
-/* Predicts the seconds of the model plus the seconds of reading A from memory. The
+/* Compares all R for this shape by the seconds of the model plus the seconds of reading A
+   from memory. Leaves out a shape with more than LIST times the fewest bytes. The
    constants of the model are measured on dense matrices that repeat their columns and
    stay in caches, so the model alone would prefer shapes of many bytes. */
 static void by_model(choosing *c, const hy_features *f)
@@ -170,8 +172,8 @@ static void by_model(choosing *c, const hy_features *f)
     }
 }
 
-/* Calls `visit` for every shape of blocks that f->parameter allows, with the features of
-   A in blocks of that shape. */
+/* Begins a choice: calls `visit` for every shape of blocks that f->parameter allows and
+   that has a known fill, with the features of A in blocks of that shape. */
 static void visit_shapes(choosing *c, void (*visit)(choosing *, const hy_features *))
 {
     hy_features f = *c->f;

@@ -35,8 +35,8 @@ void hy_blocking_close(hy_blocking *b);
    these. */
 hybrid_status hy_blocking_single(hy_blocking *b);
 
-/* Returns an error with the message that the blocks of the chunk need `bytes` bytes and
-   the plan has room for `room`. */
+/* Returns UNSUPPORTED with the message that the blocks of the chunk need `bytes` bytes
+   and the plan has room for only `room` bytes. */
 hybrid_status hy_blocking_too_large(const hy_blocking *b, size_t bytes, size_t room);
 
 /* Returns the number of blocks of the chunk. */

@@ -157,7 +157,7 @@ enum {
 };
 
 enum {
-    HY_HRPB_ROWS   = 16, /* rows of a row panel */
+    HY_HRPB_ROWS   = 16, /* rows of a row panel; the chunk's last panel may have fewer */
     HY_HRPB_COLS   = 16, /* columns of a block */
     HY_HRPB_BRICK  = 4,  /* columns of a brick, which has all 16 rows */
     HY_HRPB_BRICKS = HY_HRPB_COLS / HY_HRPB_BRICK

@@ -338,8 +338,8 @@ static hybrid_status fill(packing *p, hy_job *job)
     return hy_pack_x(job, &p->b.touched, base + at[HY_BELLPACK_X]);
 }
 
-/* Allocates the arrays for the order. There are most block rows if blocks are 1 x 1:
-   `rows`. */
+/* Allocates p->order and p->spare for `rows` block rows: the rows of the chunk, because
+   blocks may become 1 x 1. */
 static hybrid_status alloc_order(packing *p, hy_context *ctx, int64_t rows)
 {
     void *array;

@@ -17,7 +17,8 @@ enum {
 /* ---- layout ------------------------------------------------------------------ */
 
 /* Sets at[] to the offsets, in bytes, of the arrays in the pack, and returns the bytes of
-   the pack. Arrays of gathered rows of B that the pack does not have get the offset 0. */
+   the pack. Arrays of gathered rows of B or X that the pack does not have get the offset
+   0. */
 static size_t layout(hy_op op, const hy_features *f, size_t at[HY_ARRAYS])
 {
     const size_t size = hy_value_size(f->type);

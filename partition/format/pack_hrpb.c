@@ -134,8 +134,9 @@ static hy_hrpb_unit *list_parts(const packing *p, int64_t panel, int64_t parts,
     return unit;
 }
 
-/* Lists the units. Units of heavy panels come first, so that none starts when the others
-   are nearly done. Light panels keep their order, because neighbours share rows of X. */
+/* Lists the units. Units of heavy panels, with more than longest / 4 blocks, come first,
+   so that none starts when the others are nearly done. Light panels keep their order,
+   because neighbours share rows of X. */
 static void list_units(const packing *p, int64_t longest, hy_hrpb_unit *unit,
                        hy_hrpb_split *split)
 {

@@ -71,8 +71,8 @@ static place start_of(const hybrid_csr *A, int64_t row)
     return (place){row, hy_offset(A, row)};
 }
 
-/* Returns the first row in [low, high) that ends after item `item` of the merge path
-   begins; `high` if none does. */
+/* Returns the first row in [low, high) whose end is item `item` of the merge path or a
+   later one; `high` if none is. */
 static int64_t row_at(const hybrid_csr *A, int64_t low, int64_t high, int64_t item)
 {
     while (low < high) {

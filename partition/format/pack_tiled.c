@@ -132,8 +132,8 @@ static void pad_slice(const packing *p, const uint16_t *count, int64_t most,
             }
 }
 
-/* Does what pack_slice() does, with padding: entry t of strip l is at step t, place
-   l. */
+/* Does what pack_slice() does, with padding: entry t of strip l is at step t, place l,
+   and every count[l] becomes the largest count. */
 static int64_t pack_padded(const packing *p, const hy_columns *columns, slice *s,
                            int64_t limit, int64_t below, uint16_t *count, int64_t next)
 {

@@ -75,7 +75,8 @@ typedef struct hy_panel_map {
 } hy_panel_map;
 
 /* Marks the columns of rows [row, row + rows) of A, a panel, in `map`, and sets `first`
-   and `words`. Returns 0 if the columns are too far apart for HY_MAP_WORDS words. */
+   and `words`. Returns 0 if the columns are too far apart: the map would take more than
+   HY_MAP_WORDS words, or more than four words for each entry. */
 static inline int hy_panel_mark(const hybrid_csr *A, int64_t row, int64_t rows,
                                 hy_panel_map *map)
 {

@@ -47,9 +47,9 @@ static void add_to(const hy_update *u, const void *in, int64_t count, void *out)
     HY_CALL_BY_TYPE(u->Y->type, add, in, count, u->alpha, u->beta, out);
 }
 
-/* Stores `count` sums from `in` to consecutive elements of Y from element `to` on. Scaled
-   values go through a block in the first-level cache, so that they too can be stored with
-   instructions that bypass the caches. */
+/* Computes `count` consecutive elements of Y from element `to` on: alpha * in + beta * Y.
+   If beta is 0, scaled values go through a block in the first-level cache, so that they
+   too can be stored with instructions that bypass the caches. */
 static void store(const hy_update *u, const char *in, int64_t count, int64_t to)
 {
     const size_t size = hy_value_size(u->Y->type);
@@ -103,7 +103,7 @@ static hybrid_status store_flat(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Stores lines [begin, end) of a part to the lines of Y, scaled by alpha and beta. The
+/* Stores lines [begin, end) of a part to the lines of Y, scaled by alpha; beta is 0. The
    lines are so short that a block of BLOCK elements holds several. */
 static void store_scaled(const hy_storing *s, int64_t begin, int64_t end)
 {

@@ -66,7 +66,7 @@ static hybrid_status whole(const hy_source *self, hybrid_csr *own, const hybrid_
     return HYBRID_OK;
 }
 
-/* Sets *out to all rows of A, as the first and only part. */
+/* Sets *out to all rows of A, as the only part; in the next call to NULL. */
 static hybrid_status next_part(hy_a_parts *parts, const hy_a_part **out)
 {
     hy_a_part *all = parts->parts;

@@ -71,10 +71,10 @@ static void expect(const char *from, size_t bytes)
         __builtin_prefetch(from + at);
 }
 
-/* Copies the listed rows of a row-major X. Runs of consecutive rows are copied with
-   stores that bypass the caches, because slots of gathered chunks are larger than the
-   caches. Looking for runs pays only if nearly all rows between the first and the last
-   are listed. */
+/* Copies columns [col, col + cols) of the listed rows of a row-major X. If at least about
+   8/9 of the rows between the first and the last are listed, runs of consecutive rows are
+   copied with stores that bypass the caches, because slots of gathered chunks are larger
+   than the caches. Otherwise rows are copied one by one. */
 static void gather_rows(const hybrid_dense *X, const int32_t *listed, int64_t count,
                         int64_t col, int64_t cols, const hy_grid *to)
 {

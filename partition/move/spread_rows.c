@@ -66,9 +66,10 @@ static int64_t first_from(const hy_storing *s, int64_t at)
 DEFINE_SPREAD(spread_4, uint32_t)
 DEFINE_SPREAD(spread_8, uint64_t)
 
-/* Sets part->count columns at `to`, part->length elements each, from rows [begin, begin +
-   count) of the part, with zeros for the empty rows of Y. Columns are `step` elements
-   apart at `from` and contiguous at `to`. */
+/* Sets part->count columns at `to` to part->length elements each, for rows of Y from
+   part->after on: the elements of rows [begin, begin + count) of the part, and zeros for
+   the empty rows of Y. Columns are `step` elements apart at `from` and contiguous at
+   `to`. */
 static void spread(const hy_storing *s, int64_t begin, int64_t count, const char *from,
                    int64_t step, const hy_parts *part, char *to)
 {

@@ -39,9 +39,10 @@ static int64_t expected_rows(const hy_a_parts *p, int64_t begin)
     return hy_max(1, hy_min(hy_min(rows, most), p->row_end - begin));
 }
 
-/* Returns how many of the `rows` rows that were read are put into the part: a number of
-   leading rows that fit, found by halving, so that one more row might fit, too. At least
-   1, even if that row does not fit. Row i has the entries [offset[i], offset[i + 1]). */
+/* Returns how many of the `rows` rows that were read are put into the part. If they do
+   not all fit, an eighth is taken off until the rest fits, so that some more rows might
+   fit, too. At least 1, even if that row does not fit. Row i has the entries [offset[i],
+   offset[i + 1]). */
 static int64_t rows_that_fit(const hy_a_parts *p, const int64_t *offset, int64_t rows)
 {
     while (rows > 1 && part_bytes(p->source->csr, rows, offset[rows]) > p->bytes)

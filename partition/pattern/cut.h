@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 /* Returns 1 if every count of a chunk with features `f` (rows, entries, scalar products,
-   entries of the result) is so small that kernels can use 32-bit numbers. A chunk of more
-   than one row must satisfy this. */
+   entries of the result, gathered entries of B) is so small that kernels can use 32-bit
+   numbers. A chunk of more than one row must satisfy this. */
 int hy_chunk_is_counted(const hy_features *f);
 
 typedef struct hy_cut {
@@ -34,7 +34,8 @@ size_t hy_cost_bytes(const hy_cost *cost);
 /* Returns the device bytes of a chunk with these features: pack, work and result. */
 size_t hy_cut_bytes(const hy_cut *cut, const hy_features *f);
 
-/* Returns 1 if a chunk with these features keeps to the limits of `cut`. */
+/* Returns 1 if a chunk with these features keeps to the limits of `cut`. A chunk of one
+   row need only fit a slot. */
 int hy_cut_fits(const hy_cut *cut, const hy_features *f);
 
 /* A growing array of chunks; hy_array_free() frees `of`. */
@@ -47,7 +48,7 @@ typedef struct hy_chunk_array {
 hybrid_status hy_chunk_array_reserve(hy_context *ctx, hy_chunk_array *array,
                                      int64_t capacity);
 
-/* Appends a chunk. Its id becomes its index. */
+/* Appends a copy of the chunk. Its id becomes its index in the array. */
 hybrid_status hy_chunk_array_append(hy_context *ctx, hy_chunk_array *array,
                                     const hy_chunk *chunk);
 

@@ -29,10 +29,10 @@ enum {
     LARGE = 1 << 21,         /* minimum entries of A for which chunks are inspected;
                                 fewer are read in a millisecond */
     PROBES = 8,              /* number of chunks that are inspected (probes) */
-    ROUNDS =
-        2,   /* how often longer chunks are inspected to find how many rows they share */
-    FEW = 16 /* chunks are cut by upper bounds only if at most 1/FEW of the entries of
-                all probes touch a row that another entry of the probe touches */
+    ROUNDS = 2, /* number of times that longer chunks are probed to find how many rows of
+                   B their entries share */
+    FEW = 16    /* chunks are cut by upper bounds only if at most 1/FEW of the entries of
+                   all probes touch a row that another entry of the probe touches */
 };
 
 /* Number of rows of B or X that a chunk touches; for SpGEMM, also the number of entries
@@ -277,7 +277,8 @@ static int64_t count_ranges(const hy_cut *cut)
     return hy_max(1, hy_min((chunks + each - 1) / each, all->rows));
 }
 
-/* Returns the first row of A in range `i`. */
+/* Returns the first row of A in range `i`; the end of all rows if `i` is the number of
+   ranges. */
 static int64_t range_begin(const gathering *g, int64_t i)
 {
     const hy_cut *cut   = g->cut;

@@ -142,7 +142,7 @@ static hybrid_status list(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Allocates a clear bitmap for rows or columns [first, end). */
+/* Allocates a clear bitmap, and the array `before`, for rows or columns [first, end). */
 static hybrid_status open_bits(hy_context *ctx, int64_t first, int64_t end,
                                hy_touched *out)
 {

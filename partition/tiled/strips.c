@@ -181,8 +181,9 @@ static void sort_further(const hy_tiled_source *source, keyed *keys, int64_t cou
     }
 }
 
-/* Lists the strips in the order of their columns: of the first two, or, if `paper` is
-   1, of all. If they are in this order already, sets *same to 1 and makes no list. */
+/* Lists the strips in the order of their columns: of the first two, or, if `paper` is 1,
+   of all. If `paper` is 0 and they are in this order already, sets *same to 1 and makes
+   no list; else sets *same to 0. */
 static hybrid_status sort_strips(const hy_tiled_source *source, const hy_tiled_strips *p,
                                  int paper, hy_tiled_strip *list, int *same)
 {
@@ -244,8 +245,8 @@ static int64_t traffic(model *m, const hy_tiled_strip *list, int64_t count)
     return sum;
 }
 
-/* Sets *better to 1 if sampled panels move fewer sectors with the strips in the order
-   of `other` than in the order of `p`. */
+/* Sets *better to 1 if sampled panels move fewer sectors, by more than 1/GAIN, with the
+   strips in the order of `other` than in the order of `p`; else to 0. */
 static hybrid_status compare_traffic(const hy_tiled_source *source,
                                      const hy_tiled_strips *p,
                                      const hy_tiled_strip *other, int *better)
@@ -265,7 +266,7 @@ static hybrid_status compare_traffic(const hy_tiled_source *source,
 
 /* Sets *better to 1 if all panels stage fewer rows of X with the strips in the order of
    `other` than in that of `p`, which means that rho (entries for each staged row) is
-   larger. */
+   larger; else to 0. */
 static hybrid_status compare_reuse(const hy_tiled_source *source,
                                    const hy_tiled_strips *p, hy_tiled_strip *other,
                                    int *better)

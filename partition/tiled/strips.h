@@ -50,8 +50,8 @@ hybrid_status hy_strips_make(const hy_tiled_source *source, int64_t segment,
                              hy_tiled_strips *out);
 void hy_strips_free(hy_context *ctx, hy_tiled_strips *strips);
 
-/* Sorts the strips by their columns if rules->order says so. Sets *sorted to 1 if it
-   has changed their order, else to 0. */
+/* Sorts the strips by their columns if rules->order says so and they fill more than one
+   panel. Sets *sorted to 1 if it has changed their order, else to 0. */
 hybrid_status hy_strips_order(const hy_tiled_source *source,
                               const hy_tiled_rules *rules, hy_tiled_strips *strips,
                                 int *sorted);

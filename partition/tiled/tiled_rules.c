@@ -45,9 +45,10 @@ double hy_tiled_utilization(const hy_features *f, const hy_rates *r, int columns
                           (double)ceil_of(f->out_cols, columns), r->width);
 }
 
-/* Sets where rows are cut. A row of e entries in segments of at most g has less than
-   2 e / g segments. The bound on partials covers both ways to cut, so that it does not
-   fall where the chart changes its choice. */
+/* Sets rules->segment and rules->partials: the length at which rows are cut, and a bound
+   on segments. A row of e entries in segments of at most g has less than 2 e / g
+   segments. The bound covers both ways to cut, so that it does not fall where the chart
+   changes its choice. */
 static void cut(const hy_features *f, const hy_rates *r, hy_tiled_rules *rules)
 {
     const int64_t least  = rules->paper ? 1 : LEAST;

@@ -137,7 +137,8 @@ typedef struct hy_load_progress {
 } hy_load_progress;
 
 struct hy_loader {
-    hy_task go; /* first member; task that makes the lane set's thread load */
+    hy_task go; /* task that makes the lane set's thread load; must be first, because its
+                   function casts the task to the loader */
     hy_backend *backend;
     hy_lane_set *lane_set; /* borrowed; the operand is copied on its lane and loaded by
                               its thread */

@@ -7,7 +7,7 @@
 #include "base/data/min_max.h"
 
 struct hy_ahead_part {
-    hy_task task; /* must be the first member */
+    hy_task task; /* must be first: its function casts the task to this struct */
     hy_ahead *ahead;
     const hy_chunk *planned;
     hy_chunk_array exact;
@@ -91,9 +91,9 @@ static int64_t row_at(const hybrid_csr *B, int64_t entry)
     return low;
 }
 
-/* Lets the ring keep what the chunk needs. Returns 0, and changes nothing, if the ring no
-   longer has a row that the chunk touches, or would pass over rows that later chunks may
-   touch. */
+/* Lets the ring keep what the chunk needs, and sets chunk->x_begin to the first row that
+   it keeps. Returns 0, and changes nothing, if the ring no longer has a row that the
+   chunk touches, or would pass over rows that later chunks may touch. */
 static int reach(hy_ahead *ahead, hy_chunk *chunk)
 {
     const hybrid_csr *B = ahead->exact.B;

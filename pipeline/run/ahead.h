@@ -39,12 +39,12 @@ typedef struct hy_ahead {
 hybrid_status hy_ahead_begin(hy_ahead *ahead, hy_queue *queue, hy_inbox *inbox,
                              const int *stopped);
 
-/* Returns 1 if the task, which came through the inbox, is one of these. The driver then
-   calls hy_ahead_take(), which appends the chunks that are ready. */
+/* Returns 1 if the task, which came through the inbox, belongs to `ahead`. The driver
+   then calls hy_ahead_take(), which appends the chunks that are ready. */
 int hy_ahead_has(const hy_ahead *ahead, const hy_task *task);
 hybrid_status hy_ahead_take(hy_ahead *ahead, hy_task *task);
 
-/* Frees all memory. No task may be out. */
+/* Frees all memory, and empties the site's list. All tasks must have returned. */
 void hy_ahead_end(hy_ahead *ahead);
 
 #endif /* HY_AHEAD_H */

@@ -5,7 +5,7 @@
 
 #include "pipeline/site/site.h"
 
-/* What a chunk must fit. */
+/* Operands, and the site whose slots and ring chunks must fit. */
 typedef struct hy_exact {
     const hy_site *site;
     const hybrid_csr *A, *B;

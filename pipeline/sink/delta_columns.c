@@ -15,7 +15,9 @@ enum {
    slower than the bus copies, columns are not delta-coded. */
 #define DECODE_BPS 7e9
 
-/* Returns 1 if delta coding can be faster for this chunk. */
+/* Returns 1 if the chunk's columns can be delta-coded and this can be faster: device,
+   sink and workers support it, and the chunk is large enough and fits its scratch
+   memory. */
 static int may_pay(const hy_slot *slot)
 {
     const hy_site *site     = slot->site;

@@ -34,7 +34,8 @@ hybrid_status hy_delta_columns_copy(const hy_slot *slot, hy_lane *lane);
 /* Lets the sink decode the part's columns, and waits until the values have arrived. */
 hybrid_status hy_delta_columns_store(const hy_slot *slot, const hy_part *part);
 
-/* Returns the bytes that delta coding saved on the bus. */
+/* Returns the bytes that delta coding saved on the bus; 0 if the chunk's columns were not
+   coded. */
 int64_t hy_delta_columns_saved(const hy_slot *slot);
 
 #endif /* HY_DELTA_COLUMNS_H */

@@ -16,8 +16,8 @@ enum { HY_PREFAULT_TASKS = 16 }; /* maximum number of workers at once */
 struct hy_prefault;
 
 typedef struct hy_prefault_task {
-    hy_task task; /* task for the pool; the first member, so that the pool's pointer leads
-                     to the struct */
+    hy_task task; /* task for the pool; must be first, because its function casts the task
+                     to this struct */
     struct hy_prefault *prefault;
 } hy_prefault_task;
 

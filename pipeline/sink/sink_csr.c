@@ -227,8 +227,8 @@ static hybrid_status check_count(const hy_sink *sink, const hy_part *part)
         (long long)part->counted, (long long)part->nnz);
 }
 
-/* Stores the offsets of the part, unless they are known, and checks the number of its
-   entries. */
+/* Stores the offsets of the part, and checks the number of its entries. Leaves out
+   offsets that are known, and those of rows with gaps, which store_rows() stores. */
 static hybrid_status store_front(storing *s)
 {
     const hy_sink *sink = &s->csr->sink;
@@ -376,7 +376,7 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
         .remedy    = shape->remedy,
         .index_max = shape->index_max};
     choose_types(out, shape, bound);
-    if (known) /* offsets are known, so parts bring none */
+    if (known) /* the sink has stored the known offsets itself (fill_known()) */
         out->sink.own_bytes = shape->rows * (int64_t)out->sink.offset_bytes;
 
     const hybrid_status status = reserve_arrays(out, bound, expected);

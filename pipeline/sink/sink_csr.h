@@ -24,7 +24,7 @@
 #include "pipeline/sink/prefault.h"
 
 typedef struct hy_csr_sink {
-    hy_sink sink; /* must be the first member */
+    hy_sink sink; /* must be first: the sink's functions cast it to this struct */
     int64_t rows, cols;
     hybrid_type type;
     hybrid_csr *result; /* receives the result when the sink is finished */

@@ -13,7 +13,7 @@
 #include "partition/move/storing.h"
 
 typedef struct hy_dense_sink {
-    hy_sink sink; /* must be the first member */
+    hy_sink sink; /* must be first: the sink's functions cast it to this struct */
     hy_update update;
     const hy_touched *subset; /* with the reduced A: the rows of Y that parts have; NULL:
                                  all rows */

@@ -169,7 +169,8 @@ static hybrid_status convert(hy_lane *lane, void *to, hybrid_index type, const v
     return count == 0 ? HYBRID_OK : lane->backend->ops->rebase(lane, &r);
 }
 
-/* Sets the single offset 0 of a C without rows. */
+/* Sets the single offset of a C without rows to 0. Does nothing for another C, because
+   its parts bring all offsets. */
 static hybrid_status begin_offsets(const hy_device_csr_sink *csr, hy_lane *lane)
 {
     const hy_combining zero = {

@@ -16,7 +16,7 @@ void hy_device_dense_sink_open(hy_context *ctx, const hy_update *update,
 
 /* Sink of C. Parts must come in order of rows. */
 typedef struct hy_device_csr_sink {
-    hy_sink sink; /* must be the first member */
+    hy_sink sink; /* must be first: the sink's functions cast it to this struct */
     hy_backend *device;
     hy_csr_shape shape;
     hybrid_csr *result; /* receives the result when the sink is finished */

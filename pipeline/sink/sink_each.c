@@ -18,8 +18,8 @@ static void free_room(hy_each_sink *each)
     each->room            = 0;
 }
 
-/* Makes the arrays large enough for `nnz` entries. If they must grow, they get room for a
-   quarter more, because parts have similar sizes. */
+/* Makes the arrays large enough for `nnz` entries, and drops their contents if they must
+   grow. They then get room for a quarter more, because parts have similar sizes. */
 static hybrid_status get_room(hy_each_sink *each, int64_t nnz)
 {
     hy_context *ctx    = each->sink.ctx;

@@ -13,7 +13,7 @@
 typedef hybrid_status (*hy_take_fn)(void *user, int64_t begin, const hybrid_csr *rows);
 
 typedef struct hy_each_sink {
-    hy_sink sink; /* must be the first member */
+    hy_sink sink; /* must be first: the sink's functions cast it to this struct */
     int64_t cols;
     hybrid_type type;
     hybrid_each_fn fn; /* function of the caller; NULL: `take` receives the rows */

@@ -31,7 +31,7 @@ int hy_transposed_is(const hy_slot *slot)
 }
 
 /* Returns where the chunk's columns are copied to: Y, if it can be written directly, else
-   the slot's pinned memory. */
+   the slot's pinned memory. Sets job.direct and job.stored accordingly. */
 static hy_row_copy home_of(hy_slot *slot)
 {
     hy_job *job           = &slot->job;

@@ -29,7 +29,7 @@ void hy_inbox_push(hy_inbox *inbox, hy_task *task)
     pthread_mutex_unlock(&inbox->lock);
 }
 
-/* Spins until a task has arrived, HY_SPINS times at most. */
+/* If the inbox spins, polls until a task has arrived, HY_SPINS times at most. */
 static void spin(const hy_inbox *inbox)
 {
     for (int i = 0; i < HY_SPINS && inbox->spins; i++) {

@@ -192,8 +192,8 @@ static hybrid_status open_lanes(hy_lane_set *lane_set)
                 lane != HY_ON_RUN, &lane_set->lanes[lane]));
         else if (lane != HY_ON_RUN)
             continue;
-        if (lane != HY_ON_IN) /* only the stage after a copy to the device follows on a
-                                 lane, so the host need not see the end of that copy */
+        if (lane != HY_ON_IN) /* the stage after a copy to the device is on a lane, too,
+                                 so the host need not see the end of that copy */
             HY_TRY(start(backend->ctx, &lane_set->watchers[lane]));
     }
     return HYBRID_OK;

@@ -64,8 +64,9 @@ hybrid_status hy_lane_set_acquire(hy_context *ctx, hy_backend *backend,
                                   hy_lane_set **out);
 
 /* Returns the lane set to the context, with its marks and the lanes of its slots. `clean`
-   is 1 if no call has failed since its lanes were last idle; if it is 0, the lane set is
-   closed. Does nothing if lane_set is NULL. */
+   is 1 if no call has failed since its lanes were last idle. The lane set is closed if
+   `clean` is 0, or if the context has enough idle ones of this backend. Does nothing if
+   lane_set is NULL. */
 void hy_lane_set_release(hy_context *ctx, hy_lane_set *lane_set, int clean);
 
 /* Set *out to a mark or a run lane, which the site may use until it releases the lane

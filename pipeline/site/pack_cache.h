@@ -60,8 +60,8 @@ hy_pack *hy_pack_cache_record(const hy_pack_cache *cache, const hy_chunk *chunk,
 
 /* Called at the beginning and at the end of a run. hy_pack_cache_begin() empties the
    cache unless packs stay from run to run. hy_pack_cache_end() gets the status of the
-   run; after a failure it empties a cache that was not complete. `helped` is 1 if the
-   host computed chunks of the run. */
+   run; after a failure it empties a cache that was not complete. `helped` is 1 if other
+   sites, such as the host, took rows of this site in the run. */
 void hy_pack_cache_begin(hy_pack_cache *cache);
 void hy_pack_cache_end(hy_pack_cache *cache, hybrid_status status, int helped);
 

@@ -7,7 +7,7 @@
 enum {
     MANY = 64, /* minimum number of chunks for a second lane */
     FEW_PRODUCTS =
-        16 << 20 /* a chunk with this many scalar products keeps a device busy */
+        16 << 20 /* a chunk with at least this many scalar products keeps a device busy */
 };
 
 /* ---- device memory ----------------------------------------------------------------- */
@@ -105,9 +105,10 @@ static int are_small(const hy_chunk *chunks, int64_t count)
     return count >= MANY && products / count < FEW_PRODUCTS;
 }
 
-/* Lets every second slot of a SpGEMM with small chunks compute in a second lane of the
-   device, so that kernels of two chunks run at once. Each slot has its own memory, and
-   the results of chunks are reserved in order whichever is computed first. */
+/* Lets every second slot of an SpGEMM with many small chunks, and with C in host memory,
+   compute in a second lane of the device, so that kernels of two chunks run at once. Each
+   slot has its own memory, and the results of chunks are reserved in order whichever is
+   computed first. */
 static hybrid_status open_second_lane(hy_site *site, const hy_chunk *chunks,
                                       int64_t count)
 {
@@ -150,7 +151,8 @@ static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t c
 }
 
 /* Takes the lane set and the loader with memory for B or X: those of `prefetcher`, or new
-   ones. */
+   ones. A site whose chunks the calling thread computes alone gets no lane set, and
+   without image_room a site gets no loader. */
 static hybrid_status open_lane_set(hy_site *site, int depth, size_t image_room,
                                    hy_loader *prefetcher)
 {

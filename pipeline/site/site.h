@@ -44,7 +44,7 @@ typedef struct hy_pace {
 struct hy_run;
 
 typedef struct hy_site {
-    hy_tenant tenant; /* must be the first member */
+    hy_tenant tenant; /* must be first: its functions cast the tenant to the site */
     hy_context *ctx;
     hy_backend *backend;
     hy_rates rates;
@@ -102,8 +102,8 @@ typedef struct hy_site {
     int64_t next_lane;  /* hy_slot.sequence of the chunk that may enter the lanes next */
     int64_t finished;   /* number of chunks that the site has finished */
     hy_problem problem; /* the run's problem, with the sources and the image of this site */
-    hy_problem gathering; /* the same for chunks that bring their rows of B although B
-                             passes through a ring (hy_exact_gathers()) */
+    hy_problem gathering; /* the run's problem for chunks that bring their rows of B
+                             although B passes through a ring (hy_exact_gathers()) */
 } hy_site;
 
 /* Opens a site: takes a lane set, makes `depth` slots that suit every one of the chunks,

@@ -12,10 +12,11 @@ enum {
     BACK_BYTES    = 8 << 20
 };
 
-/* Returns the chunk's features with the number of entries that pinned memory can receive
-   at a time. For SpGEMM this is the expected number of entries, not the bound, and they
-   take at most BACK_BYTES: pinned memory is slow to allocate, and workers can read a
-   small buffer from the last-level cache. More entries arrive in several copies. */
+/* Returns the chunk's features with out_bound limited to the entries that pinned memory
+   receives at a time. For SpGEMM this is the expected number of entries, not the bound,
+   and they take at most BACK_BYTES: pinned memory is slow to allocate, and workers can
+   read a small buffer from the last-level cache. More entries arrive in several
+   copies. */
 static hy_features back_features(const hy_features *f)
 {
     const int64_t most    = BACK_BYTES / (4 + (int64_t)hy_value_size(f->type));

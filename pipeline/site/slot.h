@@ -20,8 +20,8 @@ typedef struct hy_claim {
 
 /* Times of one stage of one chunk, in marks or in nanoseconds of hy_now_ns(). */
 typedef struct hy_passage {
-    hy_mark *begin, *end;     /* begin and end of a stage on a lane; NULL if the backend
-                                 has no such stage */
+    hy_mark *begin, *end;     /* begin and end of a stage on a lane; NULL if the stage is
+                                 not on a lane, or if the site has no lane set */
     int64_t begin_ns, end_ns; /* begin and end of a stage on the pool or in the calling
                                  thread */
     int worker;               /* worker that did a stage on the pool; -1: the calling
@@ -33,7 +33,8 @@ typedef struct hy_passage {
 } hy_passage;
 
 typedef struct hy_slot {
-    hy_task task; /* must be the first member: the owner of the task owns the slot */
+    hy_task task; /* must be first: a thread that takes the task casts it to the slot, and
+                     owns the slot */
     struct hy_site *site;
     int lands; /* 1: results stay in device memory */
     hy_sink *sink; /* sink of the present run */
@@ -41,9 +42,10 @@ typedef struct hy_slot {
     hy_lane_set *lane_set; /* NULL: the calling thread does all stages, without marks */
     const hy_stage *stages;
     hy_job job;
-    hy_lane *run;     /* run lane of the slot in place of the one that all slots share: its
-                         own if the backend computes in place, or a second one that some
-                         slots of a device share (site.c); else NULL */
+    hy_lane *run;     /* run lane of the slot in place of the one that all slots share:
+                         its own if the backend computes in place, the backend's
+                         caller_lane without a lane set, or a second one that some slots
+                         of a device share (site.c); else NULL */
     hy_buffer device; /* part of the site's block: holds job.in, job.work and job.out */
     hy_buffer pinned; /* part of the site's block: holds job.out_nnz, job.units, job.pack
                          and job.back */
@@ -58,9 +60,9 @@ typedef struct hy_slot {
     hy_where unseen_on;    /* lane in which the mark `unseen` was set */
     int64_t seen_ns;       /* time when the host last saw that a mark was reached, from
                               hy_now_ns() */
-    hy_mark *columns;      /* SpGEMM: mark that is reached when the delta-coded columns
-                              have arrived and the values follow; NULL if columns are not
-                              delta-coded */
+    hy_mark *columns;      /* SpGEMM on a backend that can code deltas: mark that is
+                              reached when a chunk's delta-coded columns have arrived and
+                              the values follow; else NULL */
     hy_passage passage[HY_STEPS];
     hy_work_log log; /* traced runs: which threads worked on each stage of the chunk */
     hybrid_status status;
