@@ -21,8 +21,6 @@ extern "C" {
 enum { HY_PROGRESS_NS = 50000000 }; /* usual time between two calls of the caller's
                                        function, in nanoseconds */
 
-/* Target for the work of a thread between two checks for cancellation, a few
-   milliseconds. */
 enum { HY_UNCHECKED = 1 << 20 /* about this many scalar products are computed by a thread
                                  between two checks for cancellation */ };
 

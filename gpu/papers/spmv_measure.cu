@@ -4,8 +4,7 @@
    For a kernel with R threads in a thread block, M multiprocessors, and T thread blocks
    that one multiprocessor holds, six matrices are timed: M, T M and (T + 1) M thread
    blocks, with one step and with beta steps (partition/blocks/choi_model.h). The matrices
-   are written in the format on the device, so nothing is packed or copied.
- */
+   are written in the format on the device: nothing is packed or copied. */
 #include <algorithm>
 #include <cmath>
 

@@ -71,8 +71,7 @@ hybrid_status hy_h5_array_open(hy_context *ctx, hy_h5_array *array, hy_h5_wanted
 hybrid_status hy_h5_vector_open(const hy_h5_file *file, const char *name,
                                 hy_h5_wanted wanted, hy_stored *out, hy_h5_number *type);
 
-/* ---- for the readers, h5_whole.c and h5_chunked.c -----------------------------------
- */
+/* ---- for the readers, h5_whole.c and h5_chunked.c ---------------------------------- */
 
 /* State that the readers of whole and of chunked datasets begin with. */
 typedef struct hy_h5_reader {

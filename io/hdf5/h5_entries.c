@@ -64,7 +64,8 @@ static hybrid_status next_window(const hy_entry_reader *self)
     return HYBRID_OK;
 }
 
-/* Finds the line of each of the next `count` entries. */
+/* Sets e->of_line to the row or column, whichever the lines are, of each of the next
+   `count` entries. */
 static hybrid_status find_lines(const hy_entry_reader *self, int64_t count)
 {
     entries *e = self->reader;

@@ -26,8 +26,9 @@ static hybrid_status fail_listing(const hy_h5_file *file, const char *what,
                    file->path, text, list);
 }
 
-/* Chooses the matrix if the name of the file has no member: the root of a Binsparse file,
-   X of AnnData, "matrix" or the only genome of 10x Genomics. */
+/* Sets *out to the matrix to open if the name of the file has no member: the first that
+   exists of the root of a Binsparse file, X of AnnData, and "matrix" or the only genome
+   of 10x Genomics. Otherwise fails and lists the matrices. */
 static hybrid_status choose_member(const hy_h5_file *file, char *genome, size_t bytes,
                                    const char **out)
 {
@@ -70,7 +71,7 @@ static hybrid_status find_layout(const hy_h5_file *file, const char *object,
 
 /* ---- arrays ------------------------------------------------------------------------ */
 
-/* Makes an array of `count` copies of the only number of *array. */
+/* Replaces *array, which must hold one number, by an array of `count` copies of it. */
 static hybrid_status repeat(const hy_h5_file *file, hy_h5_array *array, int64_t count)
 {
     hy_h5_array repeated = *array;
@@ -214,7 +215,8 @@ static hybrid_status check_sizes(const hy_h5_file *file, const char *group,
     return HYBRID_OK;
 }
 
-/* Checks the lengths of the arrays. The number of entries is that of the indices. */
+/* Checks the lengths of the arrays. The number of entries is layout->nnz or, if that is
+   unknown, the length of the indices. */
 static hybrid_status check_lengths(const hy_h5_file *file, const char *group,
                                    const hy_h5_layout *l, const hy_h5_lines *a)
 {

@@ -131,7 +131,8 @@ static int64_t pieces_from(const hy_mtx_text *w, int64_t begin)
     return hy_min(all - begin, w->room);
 }
 
-/* Estimates the size of the file from the bytes per entry of the first `begin` pieces. */
+/* Estimates the size of the file from the bytes per entry of the first `begin` pieces,
+   and tells it to the progress report. */
 static void expect_bytes(hy_mtx_text *w, int64_t begin)
 {
     const double entries = (double)hy_min(begin * PIECE_ENTRIES, w->A->nnz);

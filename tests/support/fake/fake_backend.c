@@ -1,4 +1,5 @@
-/* tests/support/fake/fake_backend.c - memory of the fake device, which is host memory. */
+/* tests/support/fake/fake_backend.c - memory of the fake device, which is host memory,
+   and copies. */
 #include "tests/support/fake/fake_backend.h"
 
 #include <pthread.h>
@@ -18,9 +19,9 @@ typedef struct block {
     char *ptr;
     size_t bytes;
     hy_space space;
-    const hy_context *foreign; /* engine whose caller pinned this memory, which it owns,
-                                  for all devices of the engine; NULL: memory that a
-                                  device allocated */
+    const hy_context *foreign; /* the caller's pinned memory: engine for all devices of
+                                  which it is pinned; NULL: memory that a device
+                                  allocated */
 } block;
 
 typedef struct fake {
@@ -295,8 +296,9 @@ static const block *find_block(const block *b, const hy_context *foreign, const 
 }
 
 /* Returns the hy_space (device or pinned memory) of the block that contains all `bytes`
-   bytes; -1 if none does. `used` is the number of bytes to be copied, which
-   fake_direct() counts if a caller pinned the memory. */
+   bytes; -1 if none does. Memory of fake_memory() is device memory, too. `used` is the
+   number of bytes to be copied, which fake_direct() counts if a caller pinned the
+   memory. */
 static int space_of(fake *self, const void *ptr, size_t bytes, size_t used)
 {
     pthread_mutex_lock(&self->lock);

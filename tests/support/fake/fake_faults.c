@@ -1,7 +1,7 @@
 /* tests/support/fake/fake_faults.c - a fake device with calls that fail on demand.
 
-   A call that fails has no effect. host_wait is the exception: it waits, and then reports
-   that the work failed. */
+   A call that fails has no effect. host_wait and mark_reached are the exceptions: they do
+   what they always do, and then report that the work failed. */
 #include "tests/support/fake/fake_backend.h"
 
 #include <pthread.h>
