@@ -20,30 +20,35 @@ enum {
                            no limit on it */
 };
 
-/* Returns free host memory divided by `part`, or the size that a test has set. */
-static int64_t part_left(const hybrid_engine *engine, int part)
+int64_t hy_files_free(const hy_files *call)
 {
-    const hy_meter *meter = &engine->ctx.memory.meter;
-    const int64_t left    = meter->cap > 0 ? meter->cap - hy_meter_used(meter) : UNKNOWN;
-    const int64_t piece   = hy_settings_of(engine)->piece_bytes;
+    const hy_meter *meter = &call->engine->ctx.memory.meter;
+    const int64_t cap     = hy_meter_cap(meter);
 
-    return piece > 0 ? piece : left / part;
+    return cap > 0 ? cap - hy_meter_used(meter) : UNKNOWN;
+}
+
+/* Returns free host memory divided by `part`, or the size that a test has set. */
+static int64_t part_left(const hy_files *call, int part)
+{
+    const int64_t piece = hy_settings_of(call->engine)->piece_bytes;
+
+    return piece > 0 ? piece : hy_files_free(call) / part;
 }
 
 int64_t hy_files_part_bytes(const hy_files *call, const hy_sparse *A)
 {
-    return hy_min(part_left(call->engine, PART_SHARE),
-                  hy_max(LEAST, hy_sparse_bytes(A) / PARTS));
+    return hy_min(part_left(call, PART_SHARE), hy_max(LEAST, hy_sparse_bytes(A) / PARTS));
 }
 
 int64_t hy_files_rows(const hy_files *call)
 {
-    return part_left(call->engine, ROWS_PART);
+    return part_left(call, ROWS_PART);
 }
 
 int64_t hy_files_whole(const hy_files *call)
 {
-    return part_left(call->engine, WHOLE_PART);
+    return part_left(call, WHOLE_PART);
 }
 
 /* ---- operands -------------------------------------------------------------------- */

@@ -61,6 +61,9 @@ void hy_sparse_free(const hy_files *call, hy_sparse *sparse);
 
 int64_t hy_sparse_bytes(const hy_sparse *sparse);
 
+/* Returns the bytes of free host memory, or an assumption if the engine has no limit. */
+int64_t hy_files_free(const hy_files *call);
+
 /* hy_files_part_bytes() returns the maximum bytes of a part of A, hy_files_rows() of the
    rows of B for a part, and hy_files_whole() of an operand that is read completely. */
 int64_t hy_files_part_bytes(const hy_files *call, const hy_sparse *A);
