@@ -17,7 +17,7 @@ enum {
     GRANULE_BYTES = 64 << 10, /* maximum bytes of a granule of several rows */
     COLUMN_ROWS   = 1 << 10, /* least rows of a granule of a column-major X, so that parts
                                 of columns are worth a read */
-    LEAST_GRANULES = 4,      /* a block has room for at least so many granules, unless
+    LEAST_GRANULES = 4,      /* a block has room for at least this many granules, unless
                                 they are single rows */
     PIECE_BYTES   = 8 << 20, /* bytes that are read between two checks for cancellation */
     ENTRIES_GRAIN = 1 << 16, /* entries of A that a worker looks at together */
