@@ -11,6 +11,7 @@
 #include "engine/rates/estimate.h"
 #include "engine/rates/traffic.h"
 #include "engine/api/pin.h"
+#include "engine/report/reading.h"
 #include "engine/run/resident.h"
 #include "partition/move/sources.h"
 #include "partition/parts/x_block.h"
@@ -260,6 +261,18 @@ static hybrid_status run_block(const hybrid_plan *plan, const hy_sites *sites,
     return status;
 }
 
+static void tell_block(const hybrid_engine *engine, const hy_x_block *block)
+{
+    const int64_t size = (int64_t)hy_value_size(block->X.type);
+
+    hy_tell_reading(engine, &(hy_reading){.lane      = "reader of X",
+                                          .row_begin = block->begin,
+                                          .row_end   = block->end,
+                                          .bytes = block->X.rows * block->X.cols * size,
+                                          .begin_ns = block->begin_ns,
+                                          .end_ns   = block->end_ns});
+}
+
 /* Lets the host compute in place: each block of rows of X is multiplied in a run of its
    own, with the entries of A that refer to these rows. */
 static hybrid_status run_in_place(const hybrid_plan *plan, const hy_sites *sites,
@@ -277,6 +290,7 @@ static hybrid_status run_in_place(const hybrid_plan *plan, const hy_sites *sites
         status = hy_x_block_next(&block, report);
         if (status != HYBRID_OK)
             break;
+        tell_block(plan->product.engine, &block);
         status = run_block(plan, sites, problem, &block, history);
         chunks += report->chunks;
     } while (status == HYBRID_OK && block.end < problem->X->rows);

@@ -290,7 +290,9 @@ hybrid_status hy_x_block_next(hy_x_block *b, hybrid_report *report)
     b->X                   = ready->X;
     b->begin               = b->end;
     b->end                 = hy_min(b->source->rows, ready->end << b->shift);
-    report->prepare_s += (double)(b->ahead.end_ns - b->ahead.begin_ns) * 1e-9;
+    b->begin_ns            = b->ahead.begin_ns;
+    b->end_ns              = b->ahead.end_ns;
+    report->prepare_s += (double)(b->end_ns - b->begin_ns) * 1e-9;
     report->host_bytes += ready->X.rows * row_bytes(b);
     place_granules(b, ready);
     if (ready->end < b->granules)

@@ -28,6 +28,7 @@ typedef struct hy_x_block {
                            `X` */
     int64_t begin, end; /* the block stands for rows [begin, end) of the source. The
                            last one ends with the last row. */
+    int64_t begin_ns, end_ns; /* hy_now_ns() before and after the block was read */
 
     /* A granule is a power of two of successive rows of X. It is read if A touches one of
        its rows. */

@@ -141,6 +141,64 @@ static void parts_after_a_skip_begin_as_always(void **state)
     hybrid_engine_destroy(engine);
 }
 
+/* Checks that A and B of a range have the entries that rows [begin, end) of the square of
+   A need. */
+static void check_range(const hybrid_csr *A, const hy_b_rows *rows, int64_t begin)
+{
+    for (int64_t i = 0; i < rows->A->rows; i++) {
+        const int64_t first = hy_offset(A, begin + i);
+        for (int64_t k = hy_offset(rows->A, i); k < hy_offset(rows->A, i + 1); k++) {
+            const int64_t at  = first + k - hy_offset(rows->A, i);
+            const int64_t row = hy_cols(A)[at], own = hy_cols(rows->A)[k];
+            const int64_t from = hy_offset(A, row), to = hy_offset(rows->B, own);
+            const int64_t count = hy_offset(A, row + 1) - from;
+            assert_int_equal(hy_offset(rows->B, own + 1) - to, count);
+            assert_memory_equal(hy_cols(rows->B) + to, hy_cols(A) + from,
+                                (size_t)count * 4);
+            assert_memory_equal((const double *)rows->B->val + to,
+                                (const double *)A->val + from, (size_t)count * 8);
+        }
+    }
+}
+
+/* Takes all ranges of rows of A, for which at most `bytes` bytes of B are in memory, and
+   checks them. Returns the number of ranges after which the next one was begun. */
+static int count_ahead(hybrid_engine *engine, int64_t bytes)
+{
+    int64_t begin = 0, end = 0;
+    hybrid_csr A;
+    hy_b_rows rows;
+    int count = 0;
+
+    matrix_random(200, 200, 6, 5, kind, &A);
+    hybrid_operand operand = stored_csr(engine, "b", &A, 1);
+    const hy_source source = hy_source_csr_file(&operand.file->matrix);
+    hy_b_rows_open(&source, bytes, &rows);
+    for (; begin < A.rows; begin = end) {
+        is_ok(engine, hy_b_rows_next(&rows, &A, 0, begin, &end));
+        assert_int_equal(rows.A->rows, end - begin);
+        check_range(&A, &rows, begin);
+        if (rows.is_ahead) /* rows of B that exceed the limit are alone in memory */
+            assert_true(rows.B->nnz * 12 <= bytes);
+        count += rows.is_ahead;
+    }
+    hy_b_rows_close(&rows);
+    hybrid_file_close((hybrid_file *)operand.file);
+    matrix_free(&A);
+    return count;
+}
+
+static void rows_of_b_are_gathered_ahead(void **state)
+{
+    hybrid_engine *engine = open_host(2, 0);
+
+    (void)state;
+    assert_true(count_ahead(engine, 4000) > 2);
+    assert_int_equal(count_ahead(engine, 1 << 30), 0); /* a single range */
+    assert_true(count_ahead(engine, 1) < 20); /* only empty rows of A are not alone */
+    hybrid_engine_destroy(engine);
+}
+
 /* Adds the product of a block, all of whose values are small integers, to Y by rows. */
 static void add_product(const hybrid_csr *A, const hybrid_dense *X, double *Y)
 {
@@ -215,6 +273,7 @@ int main(void)
         cmocka_unit_test(a_matrix_in_memory_is_one_part),
         cmocka_unit_test(a_matrix_in_a_file_is_read_in_parts),
         cmocka_unit_test(parts_after_a_skip_begin_as_always),
+        cmocka_unit_test(rows_of_b_are_gathered_ahead),
         cmocka_unit_test(an_x_in_a_file_is_read_once_in_blocks_of_rows),
     };
 
