@@ -209,7 +209,7 @@ void hy_files_gathered(const hy_files *call, const hy_b_rows *rows, int64_t row)
     const hybrid_csr *B = rows->B;
 
     hy_tell_reading(call->engine,
-                    &(hy_reading){.lane      = "reader of B",
+                    &(hy_reading){.lane      = "reader-B",
                                   .row_begin = row,
                                   .row_end   = row + rows->A->rows,
                                   .bytes     = hy_csr_bytes(B->rows, B->nnz, B->type),

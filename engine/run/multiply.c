@@ -265,7 +265,7 @@ static void tell_block(const hybrid_engine *engine, const hy_x_block *block)
 {
     const int64_t size = (int64_t)hy_value_size(block->X.type);
 
-    hy_tell_reading(engine, &(hy_reading){.lane      = "reader of X",
+    hy_tell_reading(engine, &(hy_reading){.lane      = "reader-X",
                                           .row_begin = block->begin,
                                           .row_end   = block->end,
                                           .bytes = block->X.rows * block->X.cols * size,

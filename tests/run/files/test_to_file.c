@@ -80,7 +80,7 @@ static void dense_results_are_written(void **state)
 
 /* ---- the trace ---- */
 
-static const char *const lanes[] = {"reader", "reader of B", "reader of X", "writer"};
+static const char *const lanes[] = {"reader", "reader-B", "reader-X", "writer"};
 
 enum { READER = 1, READER_OF_B = 2, READER_OF_X = 4, WRITER = 8 };
 
