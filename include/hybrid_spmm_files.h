@@ -83,7 +83,7 @@ HYBRID_API hybrid_status hybrid_spmm_files(hybrid_engine *engine, double alpha,
     const hybrid_operand *A, const hybrid_operand *X, double beta,
     const hybrid_plan_options *options, hybrid_dense *Y);
 /** Computes Y = alpha*A*X + beta*Y as hybrid_spmm_run() does, for an X in a file that was
-    opened with the plan's engine. X is read in parts; NO_MEMORY if one column does not fit. */
+    opened with the plan's engine. X is read in parts; NO_MEMORY if one row does not fit. */
 HYBRID_API hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha,
     const hybrid_csr *A, const hybrid_file *X, double beta, hybrid_dense *Y);
 /** Compression of the numbers in a file, if its format has a choice. */
