@@ -9,10 +9,9 @@
 #include "engine/plan/portion.h"
 
 /* Returns 1 if the product may be planned by a sample: a one-shot SpGEMM with operands and
-   result in host memory, one device, and without limits or options that ask for exact
-   numbers. `prefetched` is 1 if B is sent meanwhile, so that the device would wait for B
-   in any case. */
-int hy_stream_may(const hy_product *product, const hybrid_csr *A, int prefetched);
+   result in host memory, whose B exceeds the memory of the only device, and without
+   options that ask for exact numbers. */
+int hy_stream_may(const hy_product *product, const hybrid_csr *A);
 
 /* Returns the bytes of a slot that a chunk may take by estimate, so that its exact size
    fits the slot. */
