@@ -22,6 +22,7 @@ typedef struct hy_h5_layout {
                              transposed one */
     int64_t rows, cols;   /* sizes of the matrix */
     int64_t nnz;          /* stored entries; -1: the length of the values */
+    int mirror;           /* hy_entry_reader.mirror, of a symmetric matrix */
     int is_single;        /* 1: the file holds one value, which all entries have */
     const char *pointers; /* of lines; NULL: none */
     const char *lines;    /* index of each stored line, or the line of each entry; NULL:

@@ -9,6 +9,7 @@
 #include "io/hdf5/h5_entries.h"
 #include "io/hdf5/h5_layout.h"
 #include "io/hdf5/h5_tree.h"
+#include "io/numbers/row_order.h"
 
 enum { LIST_BYTES = 512 };
 
@@ -228,9 +229,11 @@ static hybrid_status check_lengths(const hy_h5_file *file, const char *group,
     return check_count(file, group, l->pointers, &a->pointers, lines + 1);
 }
 
+/* Returns 1 if the arrays are those of all rows. */
 static int is_csr(const hy_h5_layout *layout)
 {
-    return layout->storage == HY_H5_SPARSE_LINES && !layout->by_cols && !layout->lines;
+    return layout->storage == HY_H5_SPARSE_LINES && !layout->by_cols && !layout->lines &&
+           !layout->mirror;
 }
 
 static hybrid_status open_lines(const hy_h5_file *file, const char *group,
@@ -278,12 +281,13 @@ static hybrid_status open_sparse(const hy_h5_file *file, const char *group,
     }
     if (is_csr(layout)) {
         use_csr(layout, &arrays, out);
-        return HYBRID_OK;
+        return hy_row_order_check(out, entries);
     }
-    entries->rows = layout->rows;
-    entries->cols = layout->cols;
-    entries->nnz  = arrays.indices.count;
-    entries->type = type_of(&arrays.values);
+    entries->rows   = layout->rows;
+    entries->cols   = layout->cols;
+    entries->nnz    = arrays.indices.count;
+    entries->type   = type_of(&arrays.values);
+    entries->mirror = layout->mirror;
     return hy_h5_entries_open(file->ctx, file->path, &arrays, entries);
 }
 
