@@ -82,6 +82,11 @@ static hybrid_status repeat(const hy_h5_file *file, hy_h5_array *array, int64_t 
                        "%s: '%s' must hold the one value of all entries", file->path,
                        array->name);
     }
+    const hybrid_status few = hy_h5_check_absent(file, array->name, count);
+    if (few != HYBRID_OK) {
+        hy_h5_array_free(file->ctx, array);
+        return few;
+    }
     repeated.number = (hy_h5_number){
         HY_H5_FLOAT, array->number.kind == HY_H5_FLOAT ? array->number.bytes : 8, 0};
     repeated.chunk[0] = repeated.chunk[1] = 0;

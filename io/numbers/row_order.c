@@ -10,7 +10,8 @@ enum {
     FURTHER =
         1 << 14, /* and from each of the rows at 1/PLACES, 2/PLACES ... of all rows */
     PLACES = 16,
-    PIECE  = 4096 /* offsets that are read at once */
+    ROWS   = 1 << 20, /* maximum rows that are examined at each place */
+    PIECE  = 4096     /* offsets that are read at once */
 };
 
 /* Successive entries of the file. */
@@ -42,10 +43,11 @@ static int ascends(const sample *s, int64_t begin, int64_t end)
 static hybrid_status examine(const hy_matrix_file *file, const sample *s, int64_t *row,
                              int *result)
 {
+    const int64_t end = hy_min(file->csr.rows, *row + ROWS);
     int64_t piece[PIECE + 1], last = s->first;
 
-    for (int64_t n; *row < file->csr.rows && last < s->first + s->count; *row += n) {
-        n = hy_min(PIECE, file->csr.rows - *row);
+    for (int64_t n; *row < end && last < s->first + s->count; *row += n) {
+        n = hy_min(PIECE, end - *row);
         HY_TRY(hy_stored_read(&file->row_ptr, *row, n + 1, piece));
         for (int64_t i = 0; i < n && *result; i++) {
             const int64_t begin = offset_at(&file->row_ptr, piece, i);
