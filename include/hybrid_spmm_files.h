@@ -24,7 +24,8 @@ extern "C" {
     general, symmetric or skew-symmetric (expanded). Duplicates are summed. */
 HYBRID_API hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path,
     hybrid_type type, hybrid_csr *out);
-/** Verifies all rules of `matrix` and writes it as a Matrix Market file. */
+/** Verifies all rules of `matrix` and writes it as a Matrix Market file, compressed if `path`
+    ends in .gz or .zst. UNSUPPORTED without the library that compresses. */
 HYBRID_API hybrid_status hybrid_write_mtx(hybrid_engine *engine, const char *path,
     const hybrid_csr *matrix);
 /** Reads a NumPy .npy file or a Matrix Market array file, of any real numbers, as `type`. */
