@@ -85,25 +85,34 @@ static hybrid_status find_device(hy_context *ctx, int device)
     return HYBRID_OK;
 }
 
-/* Stores the device's name, number of multiprocessors, limits and speeds in *b. Fails
-   with NO_DEVICE if this build has no code for the device. */
-static hybrid_status learn_device(cuda_backend *b)
+/* Stores the device's properties in *p, and gives the device the name that errors call it
+   by. */
+static hybrid_status name_device(cuda_backend *b, cudaDeviceProp *p)
 {
-    hy_context *ctx  = b->base.ctx;
-    cudaDeviceProp p = {};
+    snprintf(b->base.name, sizeof b->base.name, "GPU %d", b->device);
+    HY_CUDA(&b->base, cudaGetDeviceProperties(p, b->device));
+    snprintf(b->base.name, sizeof b->base.name, "GPU %d (%.80s)", b->device, p->name);
+    return HYBRID_OK;
+}
+
+/* Stores the device's number of multiprocessors, limits and speeds in *b. `p` has the
+   properties of the device. Fails with NO_DEVICE if this build has no code for it. */
+static hybrid_status learn_device(cuda_backend *b, const cudaDeviceProp &p)
+{
+    hy_backend *self = &b->base;
     int core_kHz = 0, mem_kHz = 0;
-    HY_CUDA(ctx, cudaGetDeviceProperties(&p, b->device));
-    HY_CUDA(ctx, cudaDeviceGetAttribute(&core_kHz, cudaDevAttrClockRate, b->device));
-    HY_CUDA(ctx, cudaDeviceGetAttribute(&mem_kHz, cudaDevAttrMemoryClockRate, b->device));
+    HY_CUDA(self, cudaDeviceGetAttribute(&core_kHz, cudaDevAttrClockRate, b->device));
+    HY_CUDA(self,
+            cudaDeviceGetAttribute(&mem_kHz, cudaDevAttrMemoryClockRate, b->device));
 
     cudaFuncAttributes code;
     const cudaError_t error = cudaFuncGetAttributes(&code, nothing);
     if (error != cudaSuccess) {
         (void)cudaGetLastError();
-        return hy_fail(ctx, HYBRID_NO_DEVICE,
+        return hy_fail(self->ctx, HYBRID_NO_DEVICE,
                        "this build has no code for %s (%s); build it with "
                        "-DCMAKE_CUDA_ARCHITECTURES=%d",
-                       p.name, cudaGetErrorString(error), 10 * p.major + p.minor);
+                       self->name, cudaGetErrorString(error), 10 * p.major + p.minor);
     }
 
     b->width        = p.multiProcessorCount;
@@ -129,17 +138,18 @@ static hybrid_status learn_device(cuda_backend *b)
    free device memory divided by `parts`, the number of backends that share the device. */
 static hybrid_status set_up(cuda_backend *b, size_t device_bytes, int parts)
 {
-    hy_context *ctx = b->base.ctx;
+    cudaDeviceProp p = {};
     size_t bytes = 0, all = 0;
+    HY_TRY(name_device(b, &p));
     HY_TRY(hy_cuda_enter(b));
     /* is made first, because CUDA then reports a device that does not work */
-    HY_CUDA(ctx, cudaStreamCreateWithFlags(&b->clock, cudaStreamNonBlocking));
-    HY_CUDA(ctx, cudaEventCreateWithFlags(&b->followed, cudaEventDisableTiming));
+    HY_CUDA(&b->base, cudaStreamCreateWithFlags(&b->clock, cudaStreamNonBlocking));
+    HY_CUDA(&b->base, cudaEventCreateWithFlags(&b->followed, cudaEventDisableTiming));
     nvtxNameCudaStreamA(b->clock, "clock");
-    HY_TRY(learn_device(b));
+    HY_TRY(learn_device(b, p));
     b->attributes = hy_cuda_find_attributes();
     HY_TRY(hy_cuda_pool_open(b));
-    HY_CUDA(ctx, cudaMemGetInfo(&bytes, &all));
+    HY_CUDA(&b->base, cudaMemGetInfo(&bytes, &all));
     b->base.device.cap =
         int64_t(device_bytes ? device_bytes : bytes / 10 * 9 / size_t(parts));
     return hy_cuda_set_epoch(b);

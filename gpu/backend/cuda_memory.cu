@@ -6,6 +6,7 @@
 
 #include "base/memory/pages.h"
 #include "base/threads/pool.h"
+#include "base/memory/device_full.h"
 #include "base/memory/shortage.h"
 #include "base/text/size_text.h"
 #include "gpu/backend/cuda_lane.cuh"
@@ -132,7 +133,7 @@ static hybrid_status no_room(hy_backend *owner, hy_space space, const char *what
     (void)cudaGetLastError();
     snprintf(facts, sizeof facts, "%s of the %s of the device is free",
              hy_size((int64_t)free).s, hy_size((int64_t)all).s);
-    return hy_device_full(owner->ctx, &owner->device, what, (int64_t)bytes, facts,
+    return hy_device_full(owner, &owner->device, what, (int64_t)bytes, facts,
                           ", or free some GPU memory");
 }
 
