@@ -112,11 +112,13 @@ static int is_same(const hy_image *a, const hy_image *b)
            a->cols == b->cols && a->nnz == b->nnz && a->tail_lines == b->tail_lines;
 }
 
-/* Returns 1 if the loader can join the relay: it has not begun, its whole image equals
-   that of the other loaders, and the devices can read each other's memory. */
+/* Returns 1 if the loader can join the relay: it has not begun, it sends all rows of its
+   image, which is whole and equals that of the other loaders, and the devices can read
+   each other's memory. */
 static int may_join(const hy_relay *relay, const hy_loader *loader, const hy_image *image)
 {
-    if (loader->begun || image->axis != HY_AXIS_NONE || hy_image_bytes(image) == 0)
+    if (loader->begun || image->axis != HY_AXIS_NONE || hy_image_bytes(image) == 0 ||
+        image->before + image->after > 0)
         return 0;
     for (int i = 0; i < relay->count; i++) {
         const hy_loader *other = relay->of[i];
