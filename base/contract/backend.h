@@ -367,6 +367,9 @@ struct hy_backend {
     int index; /* position among the engine's devices, from 0 */
     char name[HY_BACKEND_NAME]; /* what errors call a device: "GPU 1 (NVIDIA H100)", with
                                    the number in the options; "" for the host */
+    char bus[16]; /* PCI address of a device, "0000:0f:00.0"; "" if it has none */
+    int node;     /* NUMA node of the device (topology.h), on which its pinned memory lies and
+                     its threads run; -1: none is nearer than others */
     hy_meter device, pinned;
     hy_measured measured; /* measured rates; they replace built-in ones */
     hy_block_speeds *blocks; /* measured constants of SpMV in blocks, which `measure` sets

@@ -31,6 +31,7 @@ static hybrid_status open_host(hybrid_engine *engine,
     while (backends[1])
         backends++;
     HY_TRY((*backends)->open(&engine->ctx, options, &engine->host));
+    engine->host->node = -1;
     if (options->backend == HYBRID_HOST)
         snprintf(engine->device_text, HY_DEVICES_TEXT, "%s",
                  (*backends)->describe(engine->host));

@@ -45,7 +45,8 @@ static hybrid_status open_one(hybrid_engine *engine, const hybrid_engine_options
     const hybrid_status status = ops->open(&engine->ctx, options, &device);
 
     if (status == HYBRID_OK) {
-        device->index                           = engine->device_count;
+        device->index = engine->device_count;
+        device->node  = hy_topology_node_of(engine->topology, "", device->bus);
         engine->devices[engine->device_count++] = device;
     } else if (options->devices_optional && is_of_device(status)) {
         leave_out(engine);

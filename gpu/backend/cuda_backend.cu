@@ -1,4 +1,5 @@
 /* gpu/backend/cuda_backend.cu - a CUDA device as a backend. */
+#include <ctype.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -85,6 +86,19 @@ static hybrid_status find_device(hy_context *ctx, int device)
     return HYBRID_OK;
 }
 
+/* Stores the PCI address in lower case, as the system writes it; "" if CUDA does not
+ * tell. */
+static void find_bus(cuda_backend *b)
+{
+    char *bus = b->base.bus;
+    if (cudaDeviceGetPCIBusId(bus, sizeof b->base.bus, b->device) != cudaSuccess) {
+        (void)cudaGetLastError();
+        bus[0] = '\0';
+    }
+    for (; *bus; bus++)
+        *bus = char(tolower(*bus));
+}
+
 /* Stores the device's properties in *p, and gives the device the name that errors call it
    by. */
 static hybrid_status name_device(cuda_backend *b, cudaDeviceProp *p)
@@ -141,6 +155,7 @@ static hybrid_status set_up(cuda_backend *b, size_t device_bytes, int parts)
     cudaDeviceProp p = {};
     size_t bytes = 0, all = 0;
     HY_TRY(name_device(b, &p));
+    find_bus(b);
     HY_TRY(hy_cuda_enter(b));
     /* is made first, because CUDA then reports a device that does not work */
     HY_CUDA(&b->base, cudaStreamCreateWithFlags(&b->clock, cudaStreamNonBlocking));
@@ -203,6 +218,7 @@ static hybrid_status open(hy_context *ctx, const hybrid_engine_options *options,
     b->base.ops     = &hy_cuda_backend_ops;
     b->base.ctx     = ctx;
     b->base.blocks  = &b->block_speeds;
+    b->base.node    = -1;
     b->device       = options->device;
     pthread_mutex_init(&b->lock, nullptr);
     hy_blocks_open(&b->blocks);
