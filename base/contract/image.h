@@ -150,6 +150,14 @@ static inline int hy_image_is_ring(const hy_image *image)
 int64_t hy_image_blocks(const hy_image *image);
 int64_t hy_image_col_blocks(const hy_image *image);
 
+/* Returns 1 if the device holds all blocks of the image at once: it is whole, or all its
+   column blocks have a place of their own. */
+static inline int hy_image_is_held(const hy_image *image)
+{
+    return image->axis == HY_AXIS_NONE ||
+           (image->axis == HY_AXIS_COLS && image->held >= hy_image_col_blocks(image));
+}
+
 /* Returns the number of the block that holds element (row, col) of X; 0 if the image has
    no blocks of rows or columns. */
 int64_t hy_image_block_of(const hy_image *image, int64_t row, int64_t col);
