@@ -1,7 +1,8 @@
 /* engine/plan/x_rows.h - rows of X for each of several devices.
 
    A device of A*X needs only those rows of X that its rows of A touch. If these are few,
-   as for a banded A, the device gets the range from the first to the last of them.
+   as for a banded A, the device gets the range from the first to the last of them, and
+   takes no rows of A from other devices.
    Otherwise all of X is sent to each device, or goes up once and is copied between devices
    (load_relay.h), which needs the same rows on all of them. */
 #ifndef HY_X_ROWS_H
