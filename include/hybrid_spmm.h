@@ -117,14 +117,16 @@ typedef struct hybrid_engine_options {
     size_t           message_size; /**< bytes at message */
     const char      *rates_path;   /**< file of rates; NULL = the user's, if any; "" = none */
     const int       *devices;      /**< CUDA ordinals of GPUs that compute together; NULL =
-        device alone. All must answer; device_bytes is the limit of each entry. */
+        device alone. device_bytes is the limit of each entry. */
     int64_t          device_count; /**< number of entries of devices, 0 to 16 */
     const char      *spill_path;   /**< folder for temporary files of operands and results that
         exceed host_bytes; NULL = $TMPDIR, else /tmp. See "Files" in the manual. */
+    int64_t          devices_optional; /**< 1 = open without those GPUs that fail to open, which
+        hybrid_machine::left_out tells; 0 = every entry of devices must open */
 } hybrid_engine_options;
 #define HYBRID_ENGINE_OPTIONS_INIT                                             \
     { sizeof(hybrid_engine_options), HYBRID_AUTO, 0, 0, 0, 0,                  \
-      { NULL, NULL, NULL }, NULL, 0, NULL, NULL, 0, NULL } /**< default options */
+      { NULL, NULL, NULL }, NULL, 0, NULL, NULL, 0, NULL, 0 } /**< default options */
 /** CPU workers, GPUs and memory, which all products of the engine use. */
 typedef struct hybrid_engine hybrid_engine;
 /** Starts the workers, opens the GPU, and stores the new engine in *engine. Close it with
@@ -170,9 +172,10 @@ typedef struct hybrid_machine {
         file without a day is ignored: see "Calibrate a machine" in the manual. */
     int         with_cuda;       /**< 1 if the library was built with CUDA, else 0 */
     int         device_count;    /**< number of GPUs that the engine uses */
+    const char *left_out;        /**< why GPUs were left out (devices_optional); "" = none was */
 } hybrid_machine;
 #define HYBRID_MACHINE_INIT \
-    { sizeof(hybrid_machine), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0 } /**< empty machine */
+    { sizeof(hybrid_machine), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, NULL } /**< empty machine */
 /** Describes the resources of `engine`; BAD_ARGUMENT if an argument is NULL. */
 HYBRID_API hybrid_status hybrid_engine_machine(const hybrid_engine *engine,
     hybrid_machine *out);

@@ -77,6 +77,8 @@ const cli_option cli_option_table[] = {
      "Number of the CUDA device. The default is 0."},
     {"devices", 0, PRODUCT, &cli_kind_devices, FIELD(cli_devices, devices),
      "Several CUDA devices, which compute together."},
+    {"devices-optional", 0, PRODUCT, &cli_kind_flag, FIELD(int, devices_optional),
+     "Compute without those devices of --devices that do not work."},
     {"variant", 0, PRODUCT, &cli_kind_variant, FIELD(const char *, variant),
      "Algorithm, or the beginning of its name, or its name with parameters, as in "
      "NAME:R=8,c=2. 'hybrid_spmm list' prints both."},

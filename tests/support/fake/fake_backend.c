@@ -3,9 +3,11 @@
 #include "tests/support/fake/fake_backend.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory/device_full.h"
 #include "base/memory/shortage.h"
 #include "tests/support/check/deltas.h"
 #include "tests/support/fake/fake_lane.h"
@@ -98,6 +100,7 @@ static hybrid_status open_fake(hy_context *ctx, const hybrid_engine_options *opt
     self->base.device.cap = DEFAULT_BYTES / hy_times_listed(options);
     if (options->device_bytes > 0)
         self->base.device.cap = (int64_t)options->device_bytes;
+    snprintf(self->base.name, sizeof self->base.name, "fake device %d", options->device);
     pthread_mutex_init(&self->lock, NULL);
     fake_count(1);
     *out = &self->base;
@@ -149,7 +152,7 @@ static hybrid_status out_of(hy_backend *self, hy_space space, const char *what,
                             size_t bytes)
 {
     if (space == HY_DEVICE)
-        return hy_device_full(self->ctx, &self->device, what, (int64_t)bytes,
+        return hy_device_full(self, &self->device, what, (int64_t)bytes,
                               "the device is a fake", NULL);
     return hy_memory_refused(self->ctx, what, (int64_t)bytes, "a fake pins no more");
 }
