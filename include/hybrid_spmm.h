@@ -11,7 +11,9 @@
       are named here without the prefix HYBRID_. After an error, matrices and pointers that the
       call should have made are unchanged, and the contents of Y or y are unspecified.
     - Ownership: a call never writes its inputs, and keeps no pointer to them unless it says so.
-      Memory that the library allocates is freed by the function named beside it.
+      Arrays of a matrix that a call has made belong to the engine of the call. The caller
+      frees them with hybrid_csr_free() or hybrid_dense_free() and the same engine.
+      hybrid_engine_destroy() frees those that are left, so they cannot be used after it.
     - Checks: BAD_ARGUMENT, BAD_MATRIX or BAD_SHAPE reports a wrong shape or type, and a pointer
       that is NULL, misaligned, or overlaps memory that the call writes. Each function says
       which arrays of a sparse matrix it checks. Unchecked arrays that break the rules at
@@ -25,10 +27,10 @@
     - Common parameters: `A`, `B` and `C` are sparse matrices of m x k, k x n and m x n; `X` and
       `Y` are dense matrices of k x n and m x n. All have one value type. `alpha` and `beta` are
       the factors above. `engine`, `plan`, `trace` and `file` come from functions that end in
-      _create, _plan or _open. Matrices from an engine are freed with it. `options` start from
-      their initializer; NULL selects the defaults. `path` names a file: see "Files". `type` is
-      the value type of a new matrix. `out` receives the result if the call succeeds. `user` is
-      passed to a function of the caller. */
+      _create, _plan or _open. `options` start from their initializer; NULL selects the
+      defaults. `path` names a file: see "Files". `type` is the value type of a new matrix.
+      `out` receives the result if the call succeeds. `user` is passed to a function of the
+      caller. */
 #ifndef HYBRID_SPMM_H
 #define HYBRID_SPMM_H
 
@@ -82,16 +84,20 @@ typedef enum hybrid_status {
 HYBRID_API const char *hybrid_status_text(hybrid_status status);
 
 /** @} */ /** @defgroup engine Engine */ /** @{ */
-/** Host allocator. Any thread of the engine may call its functions. */
+/** Host allocator. Several threads of the engine may call its functions at the same time. */
 typedef struct hybrid_allocator {
-    void *(*alloc)(void *user, size_t bytes); /**< returns `bytes` bytes of memory, or NULL */
+    void *(*alloc)(void *user, size_t bytes); /**< returns `bytes` bytes of memory, or NULL; the
+        address may have any alignment */
     void (*free)(void *user, void *ptr);      /**< frees `ptr`, which alloc has returned */
     void *user;                               /**< passed to alloc and free */
 } hybrid_allocator;
 /** Processors that compute products. */
 typedef enum hybrid_backend {
-    HYBRID_AUTO = 0, /**< GPU if one answers, else CPU; a CPU beside a GPU may compute too */
-    HYBRID_HOST = 1, /**< CPU */ HYBRID_CUDA = 2 /**< GPU; NO_DEVICE if none answers */
+    HYBRID_AUTO = 0, /**< GPU if one answers, else CPU. The CPU beside a GPU may compute
+        products, or rows of an SpMM, that it is predicted to finish sooner. */
+    HYBRID_HOST = 1, /**< CPU */
+    HYBRID_CUDA = 2  /**< GPU; NO_DEVICE if none answers. The CPU may take rows of an SpMM, but
+        computes a product alone only if hybrid_plan_options ask for that. */
 } hybrid_backend;
 
 /** Resources that an engine may use. */
@@ -104,20 +110,23 @@ typedef struct hybrid_engine_options {
     size_t           device_bytes; /**< hard limit on memory of each GPU, or of chunk buffers on
         the CPU; 0 = nine tenths of what is free now. Limits of engines on one GPU add up. */
     size_t           host_bytes;   /**< hard limit on host memory, results included; 0 = memory
-        of the machine or of its control groups. See "Stay within memory" in the manual. */
+        of the machine, or limit of its control groups if that is lower. See "Stay within
+        memory" in the manual. */
     hybrid_allocator allocator;    /**< for working memory; all NULL = malloc() and free() */
     char            *message;      /**< where a failed create writes its sentence, or NULL */
     size_t           message_size; /**< bytes at message */
     const char      *rates_path;   /**< file of rates; NULL = the user's, if any; "" = none */
     const int       *devices;      /**< CUDA ordinals of GPUs that compute together; NULL =
-        device alone. All must answer; device_bytes is the limit of each entry. */
+        device alone. device_bytes is the limit of each entry. */
     int64_t          device_count; /**< number of entries of devices, 0 to 16 */
     const char      *spill_path;   /**< folder for temporary files of operands and results that
         exceed host_bytes; NULL = $TMPDIR, else /tmp. See "Files" in the manual. */
+    int64_t          devices_optional; /**< 1 = open without those GPUs that fail to open, which
+        hybrid_machine::left_out tells; 0 = every entry of devices must open */
 } hybrid_engine_options;
 #define HYBRID_ENGINE_OPTIONS_INIT                                             \
     { sizeof(hybrid_engine_options), HYBRID_AUTO, 0, 0, 0, 0,                  \
-      { NULL, NULL, NULL }, NULL, 0, NULL, NULL, 0, NULL } /**< default options */
+      { NULL, NULL, NULL }, NULL, 0, NULL, NULL, 0, NULL, 0 } /**< default options */
 /** CPU workers, GPUs and memory, which all products of the engine use. */
 typedef struct hybrid_engine hybrid_engine;
 /** Starts the workers, opens the GPU, and stores the new engine in *engine. Close it with
@@ -131,12 +140,14 @@ typedef struct hybrid_engine hybrid_engine;
             printf("%s\n", message); */
 HYBRID_API hybrid_status hybrid_engine_create(const hybrid_engine_options *options,
     hybrid_engine **engine);
-/** Stops the workers and frees what `engine` owns. Destroy its plans first. NULL is allowed. */
+/** Stops the workers and frees what `engine` owns: also arrays of results that the caller has
+    not freed. Destroy its plans and traces, and close its files, first. NULL is allowed. */
 HYBRID_API void hybrid_engine_destroy(hybrid_engine *engine);
 /** Returns a sentence about the last failed call on `engine`, with names and numbers: never
     NULL, valid until the next call. Functions that only report leave it unchanged. */
 HYBRID_API const char *hybrid_engine_message(const hybrid_engine *engine);
-/** Returns what the last call guessed about the text that it read; "" if nothing. */
+/** Returns a sentence with what the last call guessed about a list of edges that it read, such
+    as its separator and first index; "" if nothing. Valid until the next call. */
 HYBRID_API const char *hybrid_engine_note(const hybrid_engine *engine);
 /** Returns the processors that compute: HYBRID_HOST or HYBRID_CUDA. */
 HYBRID_API hybrid_backend hybrid_engine_backend(const hybrid_engine *engine);
@@ -153,14 +164,18 @@ typedef struct hybrid_machine {
     int         cores;           /**< cores that affinity and control groups allow */
     int64_t     memory_bytes;    /**< memory of the machine without swap; 0 = unknown */
     int64_t     group_bytes;     /**< memory limit of the control groups; 0 = none */
-    int64_t     host_bytes;      /**< limit of the engine on host memory; 0 = none */
+    int64_t     host_bytes;      /**< limit of the engine on host memory, which is that of its
+        options, or else the one that it has found; 0 = it has found none */
     int64_t     host_bytes_used; /**< bytes in use: with results, without pooled memory */
-    const char *rates_path, *rates_date; /**< file and day of rates; "" = none; no day = file ignored */
+    const char *rates_path;      /**< file of measured rates; "" = none: rates are built in */
+    const char *rates_date;      /**< day of the measurement, such as "2026-11-21"; "" = none. A
+        file without a day is ignored: see "Calibrate a machine" in the manual. */
     int         with_cuda;       /**< 1 if the library was built with CUDA, else 0 */
     int         device_count;    /**< number of GPUs that the engine uses */
+    const char *left_out;        /**< why GPUs were left out (devices_optional); "" = none was */
 } hybrid_machine;
 #define HYBRID_MACHINE_INIT \
-    { sizeof(hybrid_machine), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0 } /**< empty machine */
+    { sizeof(hybrid_machine), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, NULL } /**< empty machine */
 /** Describes the resources of `engine`; BAD_ARGUMENT if an argument is NULL. */
 HYBRID_API hybrid_status hybrid_engine_machine(const hybrid_engine *engine,
     hybrid_machine *out);
@@ -171,9 +186,10 @@ HYBRID_API void hybrid_engine_trim(hybrid_engine *engine);
     result. Return 0 to go on; other values end the call with CANCELLED within a second. */
 typedef int (*hybrid_progress_fn)(void *user, int64_t rows_done, int64_t rows);
 /** Calls `fn` at least every 100 ms during calls on `engine` that plan, compute, verify, read
-    or write; NULL ends this. The calling thread calls fn, under the rules of
-    hybrid_spgemm_each(). rows_done never decreases, and reaches `rows` on success. Calls that
-    only read or write a file count bytes, with `rows` -1 if unknown. See "Progress". */
+    or write; NULL ends this. The calling thread calls fn, which may do what a function of
+    hybrid_spgemm_each() may do. rows_done never decreases, and reaches `rows` on success. Calls
+    that only read or write a file count bytes, with `rows` -1 if unknown. See "Progress" in the
+    manual. Does nothing if `engine` is NULL. */
 HYBRID_API void hybrid_engine_progress(hybrid_engine *engine, hybrid_progress_fn fn,
     void *user);
 
@@ -181,13 +197,19 @@ HYBRID_API void hybrid_engine_progress(hybrid_engine *engine, hybrid_progress_fn
     Operands and results of products may lie in GPU memory: see `space` of a matrix, x_space and
     result_space of hybrid_plan_options, and "Operands in GPU memory" in the manual.
     - All such operands are on one GPU of the engine, which computes the product alone.
-    - The caller owns their memory, which counts against no limit. Copies that kernels need do.
+    - The caller owns the memory of operands, y and Y. The arrays of a C that is left on a GPU
+      belong to the engine, like other arrays of C: free them with hybrid_csr_free().
+    - None of this memory counts against a limit. Copies that kernels need do.
     - BAD_ARGUMENT if an operand is not where `space` says. Only engines with a GPU detect it.
     - UNSUPPORTED if the engine has no GPU, operands are on two GPUs, the split gives the CPU
-      work, the variant packs A on the host, or the function computes no product. */ /** @{ */
-/** Sets the CUDA stream of the caller's work on operands in GPU memory: a cudaStream_t of that
-    GPU, or NULL for CUDA's default stream, as at first. Calls wait for all work in `stream`
-    before they touch such operands. It must live until it is replaced. `engine` may be NULL. */
+      work, the variant packs values of an operand on the host, or the function computes no
+      product. */ /** @{ */
+/** Sets the stream of `engine`, in which the caller works on operands in GPU memory: a
+    cudaStream_t of that GPU, or NULL for CUDA's default stream, which is set at first. A call
+    with such operands waits, in the calling thread, until the work that is in the stream when
+    the call begins is done. Only runs with HYBRID_ASYNC do not wait: they enqueue their work
+    behind it. The stream must live until another one is set or the engine is destroyed. Does
+    nothing if `engine` is NULL. */
 HYBRID_API void hybrid_engine_stream(hybrid_engine *engine, void *stream);
 
 /** @} */ /** @defgroup matrices Matrices */ /** @{ */
@@ -210,9 +232,10 @@ typedef enum hybrid_space {
 } hybrid_space;
 
 /** Sparse matrix in compressed sparse rows (CSR). Row i holds entries row_ptr[i] to
-    row_ptr[i+1] - 1. A call computes with 32-bit copies of 64-bit columns; BAD_MATRIX names the
-    row and entry of such a column outside [0, cols), except in runs on GPU memory. Results have
-    64-bit offsets and 32-bit columns and lie in host memory, unless hybrid_plan_options differ.
+    row_ptr[i+1] - 1. A call computes with 32-bit copies of 64-bit columns. BAD_MATRIX names the
+    row and entry of such a column outside [0, cols); only runs of plans for an A or B in GPU
+    memory trust them. Results have 64-bit offsets and 32-bit columns and lie in host memory,
+    unless hybrid_plan_options say otherwise.
     hybrid_csr_check() verifies the rules:
     - row_ptr[0] == 0, row_ptr never decreases, and row_ptr[rows] == nnz.
     - Column indices ascend within a row, do not repeat, and lie in [0, cols). */
@@ -236,9 +259,9 @@ typedef struct hybrid_dense {
     hybrid_type  type;       /**< type of the elements */
     hybrid_space space;      /**< memory that holds data */
 } hybrid_dense;
-/** Frees the arrays of `matrix`, which the library has filled, and zeroes the struct. Any
+/** Frees the arrays of `matrix`, which a call on `engine` has made, and zeroes the struct. Any
     thread may call this at any time, even while the engine computes, if no running call reads
-    `matrix` and hybrid_engine_destroy() has not begun. */
+    `matrix`. hybrid_engine_destroy() frees arrays that are left; call this only before it. */
 HYBRID_API void hybrid_csr_free(hybrid_engine *engine, hybrid_csr *matrix);
 /** Frees the data of `matrix` and zeroes the struct, under the rules of hybrid_csr_free(). */
 HYBRID_API void hybrid_dense_free(hybrid_engine *engine, hybrid_dense *matrix);
@@ -273,8 +296,8 @@ typedef struct hybrid_calibration {
     double        threshold;    /**< limit of entries per row that picks best on this GPU */
     hybrid_rule   fitted;       /**< rule: merge below `threshold` entries per row */
     hybrid_rule   model;        /**< rule: faster by the cost model with built-in rates */
-    double        merge_factor; /**< measured / predicted time of merge, divided by that of rows */
-    hybrid_rule   scaled;       /**< rule: faster by the cost model with all that was measured */
+    double        merge_factor; /**< measured / predicted time of merge, over that of rows */
+    hybrid_rule   scaled;       /**< rule: faster by the cost model with measured rates */
 } hybrid_calibration;
 /** Empty calibration. */
 #define HYBRID_CALIBRATION_INIT                                                           \
@@ -291,8 +314,10 @@ typedef struct hybrid_timing {
 /** Function of the caller that is told when a `step` of the calibration begins (`timing` is
     NULL) and when a product has been timed. */
 typedef void (*hybrid_calibrate_fn)(void *user, const char *step, const hybrid_timing *timing);
-/** Measures this machine in less than 60 s, while nothing else should run. Writes rates for later
-    plans to `path`; the manual names the file for NULL. `fn` and `out` may be NULL. */
+/** Measures this machine in less than 60 s, while nothing else should run. Later plans of
+    `engine` use the rates. They are written to `path`, for engines that are created later with
+    this rates_path; NULL names the user's file, which engines read by default: see "Calibrate a
+    machine" in the manual. `fn` and `out` may be NULL. */
 HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const char *path,
     hybrid_calibrate_fn fn, void *user, hybrid_calibration *out);
 
@@ -306,8 +331,9 @@ HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const ch
     - Row-major Y without gaps, if alpha == 1 and beta == 0.
     - Some others: see "Pin arrays that many products use" in the manual. */
 HYBRID_API hybrid_status hybrid_pin(hybrid_engine *engine, void *ptr, size_t bytes);
-/** Unpins the range that begins at `ptr`; BAD_ARGUMENT if no pinned range does. Call it before
-    the array is freed, and not during a run. hybrid_engine_destroy() unpins what is left. */
+/** Unpins the range that begins at `ptr`; BAD_ARGUMENT if no pinned range does. An array is
+    unpinned before it is freed, and not during a run. hybrid_engine_destroy() unpins the ranges
+    that are left. */
 HYBRID_API hybrid_status hybrid_unpin(hybrid_engine *engine, void *ptr);
 
 /** @} */ /** @defgroup calls One-shot calls */ /** @{ */
@@ -331,7 +357,8 @@ HYBRID_API hybrid_status hybrid_spgemm(hybrid_engine *engine, const hybrid_csr *
     - beta == 0: Y is not read, so it may be uninitialised, and a NaN in it does not spread.
     - alpha == 0: arguments are checked, but the arrays of A and X are not read, as in BLAS.
     - alpha != 0: A is checked as in hybrid_spgemm().
-    - BAD_ARGUMENT if Y, with gaps between rows or columns, overlaps an array of A, or X. */
+    - BAD_ARGUMENT if the memory of Y overlaps an array of A, or that of X. Gaps between the
+      rows or columns of a dense matrix belong to its memory. */
 HYBRID_API hybrid_status hybrid_spmm(hybrid_engine *engine, double alpha, const hybrid_csr *A,
     const hybrid_dense *X, double beta, hybrid_dense *Y);
 
@@ -346,11 +373,12 @@ HYBRID_API hybrid_status hybrid_spmv(hybrid_engine *engine, double alpha, const 
 typedef struct hybrid_plan hybrid_plan;
 /** Flags of a plan. */
 enum {
-    HYBRID_DETERMINISTIC = 1u << 0, /**< every run gives the same bits, but for NaN; SpGEMM:
-        also with another limit, chunking, number of threads or backend */
+    HYBRID_DETERMINISTIC = 1u << 0, /**< every run of the plan gives the same bits, but for NaN.
+        SpGEMM: also plans with another limit, chunking, number of threads or backend */
     HYBRID_REUSE         = 1u << 1, /**< SpGEMM: the plan will run again with other values; runs
         verify the pattern, and later runs know where rows of C start */
-    HYBRID_EXPLAIN       = 1u << 2, /**< predict alternatives too; takes some milliseconds */
+    HYBRID_EXPLAIN       = 1u << 2, /**< inspect also what only alternatives depend on, so that
+        their predictions can be compared; takes some milliseconds */
     HYBRID_CHECK         = 1u << 3, /**< planning verifies all rules of operands; runs do not */
     HYBRID_RESIDENT      = 1u << 4, /**< SpMM: the plan will run again with the same A, which is
         cached on the device as far as it fits: see hybrid_plan_refresh() */
@@ -364,7 +392,8 @@ enum {
     the GPU computes an SpGEMM alone. Without a GPU, HYBRID_SPLIT_GPU and HYBRID_SPLIT_SHARE
     are NO_DEVICE. See "Divide a product between CPU and GPU" in the manual. */
 typedef enum hybrid_split {
-    HYBRID_SPLIT_DEFAULT = 0, /**< as AUTO if X, Y are copied directly, else CPU or GPU alone */
+    HYBRID_SPLIT_DEFAULT = 0, /**< as AUTO in runs in which the GPU copies pinned X and Y
+        directly; in other runs CPU or GPU alone */
     HYBRID_SPLIT_AUTO    = 1, /**< CPU takes the share, 0 to 1, that is predicted to be best */
     HYBRID_SPLIT_GPU = 2, /**< GPU alone */ HYBRID_SPLIT_HOST = 3, /**< CPU alone */
     HYBRID_SPLIT_SHARE   = 4  /**< SpMM: CPU takes about host_share; UNSUPPORTED if it cannot */
@@ -383,11 +412,12 @@ typedef struct hybrid_plan_options {
     hybrid_index offsets;     /**< SpGEMM: type of C's offsets, HYBRID_I64 by default. With
         HYBRID_I32 a C of 2^31 entries or more is UNSUPPORTED. */
     hybrid_index columns;     /**< SpGEMM: type of C's columns, HYBRID_I32 by default.
-        HYBRID_INDEX_AUTO in both means 32 bits if C has less than 2^31 entries, else 64. */
+        HYBRID_INDEX_AUTO must be set in both fields or in neither: both types are then 32 bits
+        if C has less than 2^31 entries, else 64. */
     hybrid_space x_space;     /**< SpMM: where X is in runs, BAD_STATE if it is elsewhere.
         HYBRID_SPACE_DEVICE is the GPU of A, or else the engine's first. */
-    hybrid_space result_space; /**< SpMM: where Y is in runs. SpGEMM: where C is left; no
-        limit counts its arrays on a GPU */
+    hybrid_space result_space; /**< SpMM: where Y is in runs, BAD_STATE if it is elsewhere.
+        SpGEMM: where C is left; its arrays on a GPU count against no limit. */
 } hybrid_plan_options;
 /** Default options. */
 #define HYBRID_PLAN_OPTIONS_INIT                                                              \
@@ -420,9 +450,10 @@ HYBRID_API hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *
     const hybrid_csr *B, hybrid_csr *C);
 /** Computes Y = alpha*A*X + beta*Y with a plan. X and Y follow the rules of hybrid_spmm(), A
     those of hybrid_spgemm_run(): its arrays are not checked. With HYBRID_ASYNC a run checks its
-    arguments, enqueues its work in the engine's stream and returns; UNSUPPORTED if A, X or Y is
-    in host memory or several chunks are needed. Synchronise the stream before you read Y
-    elsewhere or change A, X or Y. A later call reports what fails on the device. Example:
+    arguments, enqueues its work in the stream of hybrid_engine_stream() and returns. The
+    flag is UNSUPPORTED if A, X or Y is in host memory or several chunks are needed.
+    Synchronise the stream before you read Y elsewhere or change A, X or Y. If the work fails
+    on the device, the next call that uses the GPU returns DEVICE_FAILED. Example:
 
         hybrid_plan *plan;
         if (hybrid_spmm_plan(engine, &A, X.cols, NULL, &plan) == HYBRID_OK) {
@@ -439,11 +470,15 @@ typedef int (*hybrid_each_fn)(void *user, int64_t row_begin, const hybrid_csr *r
     in order, a chunk at a time. Memory is that of chunks in flight (depth) and one more.
     - The calling thread calls fn, and fn returns: it does not throw or longjmp(). CANCELLED if
       fn returned other than 0; the plan stays usable. After an error fn is not called again.
-    - Within fn, calls on this engine return BAD_STATE or do nothing, except hybrid_csr_free()
-      and hybrid_dense_free(). Other engines may use `rows` as an operand. */
+    - Within fn, calls on this engine, its plans and its files return BAD_STATE or have no
+      effect. Only these work as ever: hybrid_csr_free(), hybrid_dense_free(),
+      hybrid_trace_add(), and hybrid_engine_written(), _backend(), _device(), _threads() and
+      _note(). hybrid_engine_message() says that fn is running. Other engines may use `rows` as
+      an operand. */
 HYBRID_API hybrid_status hybrid_spgemm_each(hybrid_plan *plan, const hybrid_csr *A,
     const hybrid_csr *B, hybrid_each_fn fn, void *user);
-/** Destroys a plan, after its runs with HYBRID_ASYNC are done. NULL is allowed. */
+/** Destroys a plan. First waits until the work of its runs with HYBRID_ASYNC is done. NULL is
+    allowed. */
 HYBRID_API void hybrid_plan_destroy(hybrid_plan *plan);
 /** Tells a plan with HYBRID_RESIDENT that values of A have changed: the next run packs A again.
     Until then, runs after the first read A's arrays only if the report has resident_chunks <
@@ -463,7 +498,9 @@ typedef struct hybrid_candidate {
     double      predicted_s; /**< predicted time of the product; meaningless if refused */
     int         chosen;      /**< 1 for the variant of the plan, else 0 */
 } hybrid_candidate;
-/** Describes candidate `i` of a plan, 0 being the fastest; BAD_ARGUMENT beyond the last. */
+/** Describes candidate `i` of a plan, 0 or more; BAD_ARGUMENT beyond the last. Variants of the
+    GPU come before those of the CPU. In both groups the fastest comes first, and refused ones
+    come last. A processor that the engine or the split excludes has no candidates. */
 HYBRID_API hybrid_status hybrid_plan_candidate(const hybrid_plan *plan, int i,
     hybrid_candidate *out);
 /** A variant: name, description, and source (a paper). */
@@ -507,8 +544,9 @@ typedef struct hybrid_use {
 } hybrid_use;
 
 /** What a plan will do, or what its last run did. Before the first run only chunks, rows,
-    flops, plan_s, gathered, pattern_bytes, other_h2d_bytes, resident_* and predicted_* are set.
-    Stages overlap: their times may exceed total_s. See "See what a run did" in the manual. */
+    flops, plan_s, gathered, pattern_bytes, other_h2d_bytes, b_h2d_bytes, least_b_h2d_bytes,
+    resident_* and predicted_* are set. Stages overlap, so the sum of their times may exceed
+    total_s. See "See what a run did" in the manual. */
 typedef struct hybrid_report {
     size_t  struct_size;     /**< set by HYBRID_REPORT_INIT */
     double  total_s;         /**< wall time of the run; with planning for a one-shot call */
@@ -519,7 +557,7 @@ typedef struct hybrid_report {
         packing chunks, copying to the device, computing, sorting C, copying back, storing */
     double  overlap;         /**< sum of the times of all stages / total_s */
     double  bus_utilisation; /**< larger one of use[HYBRID_BUS_UP] and use[HYBRID_BUS_DOWN] */
-    double  reference_s;     /**< time to move operands and result once over the bus or memory */
+    double  reference_s;     /**< time to move operands and result once by bus or memory */
     double  speedup_over_reference; /**< reference_s / total_s; above 1 if a run moved less */
     int64_t chunks, rows;    /**< chunks of the run, and rows of the result */
     int64_t flops;           /**< 2 * number of scalar products */
@@ -528,8 +566,8 @@ typedef struct hybrid_report {
     int64_t host_bytes, device_bytes; /**< bytes moved in host and device memory, at least */
     int64_t peak_device_bytes, peak_pinned_bytes, peak_host_bytes; /**< most bytes at a time */
     int64_t predicted_h2d_bytes, predicted_d2h_bytes; /**< bytes to be copied; 0 if one-shot */
-    int64_t other_h2d_bytes; /**< predicted_h2d_bytes if `gathered` had the other value, 0 or 1;
-        -1 = unknown */
+    int64_t other_h2d_bytes; /**< predicted_h2d_bytes of the same plan with the other value of
+        `gathered`: 1 in place of 0, or 0 in place of 1; -1 = unknown, or no HYBRID_EXPLAIN */
     int     gathered;        /**< 1 if chunks bring the rows of B or X that they need, else 0 */
     int     reused_pattern;  /**< 1 if C's row sizes were known from an earlier run, else 0 */
     int64_t resident_chunks, resident_bytes; /**< leading chunks whose packs of A are cached
@@ -540,14 +578,15 @@ typedef struct hybrid_report {
     hybrid_resource bound;   /**< resource that was busy for most of the run */
     int     rates_measured;  /**< 1 if all rates in use were measured, 0 if some are built in */
     int64_t predicted_nnz_out, predicted_result_bytes; /**< planned entries, bytes of result */
-    int64_t pattern_bytes, pooled_bytes; /**< bytes of patterns copied from a GPU to plan; bytes of
-        pages that the engine keeps of freed results */
+    int64_t pattern_bytes, pooled_bytes; /**< bytes of patterns copied from a GPU to plan;
+        bytes of pages that the engine keeps of freed results */
     double  predicted_device_s; /**< prediction of multiply_s + finish_s; 0 on the CPU */
-    int64_t b_h2d_bytes, least_b_h2d_bytes; /**< bytes of B that the plan sends to the GPU, and the
-        fewest bytes that its chunks and memory permit; -1 = unknown */
+    int64_t b_h2d_bytes, least_b_h2d_bytes; /**< planned bytes of B that a run sends to the GPU,
+        and the fewest bytes that its chunks and memory permit; -1 = unknown, or no
+        HYBRID_EXPLAIN */
     double  write_s, assemble_s; /**< busy time of writing to a file; time from the last panel
         (file of some rows) to the complete file, if panels were assembled */
-    int64_t file_bytes, resumed_rows; /**< bytes written; rows that an earlier run had finished */
+    int64_t file_bytes, resumed_rows; /**< bytes written; rows that an earlier run had made */
 } hybrid_report;
 #define HYBRID_REPORT_INIT                                                                   \
     { sizeof(hybrid_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
@@ -566,7 +605,8 @@ HYBRID_API hybrid_status hybrid_engine_report(const hybrid_engine *engine, hybri
     event for each. Strings live as long as the engine. */
 typedef struct hybrid_event {
     const char *stage;       /**< "load", "h2d", "d2h", "place"; SpGEMM: "prepare", "multiply",
-        "compress"; SpMM: "tile" (prepare), "accumulate" (multiply) */
+        "compress" (finish_s of the report); SpMM: "tile" (prepare_s), "accumulate"
+        (multiply_s) */
     const char *variant;     /**< variant of the chunk; "" for "load" */
     const char *lane;        /**< "cpu3" (worker), "caller" (thread of the call), "h2d" (GPU) */
     int64_t chunk;           /**< number of the chunk in its pass, 0 or more; -1 for "load" */
@@ -575,13 +615,17 @@ typedef struct hybrid_event {
     int64_t bytes, flops;    /**< share of this event in bytes and flops of the stage */
     int64_t device_bytes, host_bytes; /**< memory in use on the GPU and on the host */
     int     part, parts;     /**< number of this event, 0 to parts - 1, in its stage */
-    int64_t pass;            /**< number of the pass over the operands, 0 or more */
+    int64_t pass;            /**< number of the pass over the chunks, 0 or more, among all
+        passes of the engine. A run has one pass; with operands in files it has one for
+        each part that is read. */
     hybrid_resource bound;   /**< resource that bounds the stage; HYBRID_RESOURCES = unknown */
 } hybrid_event;
 /** Function of the caller that receives an `event`: a stage that has ended. */
 typedef void (*hybrid_trace_fn)(void *user, const hybrid_event *event);
 /** Calls `fn` for every finished stage, from the thread that runs the product, one call at a
-    time, and not after the run has returned. NULL ends the trace. `engine` may be NULL. */
+    time, and not after the run has returned. fn may call hybrid_trace_add() and functions that
+    free matrices, and makes no other call on the engine. NULL ends the trace. Does nothing if
+    `engine` is NULL. */
 HYBRID_API void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user);
 /** Events kept until they are written: see "See what a run did" in the manual. */
 typedef struct hybrid_trace hybrid_trace;
@@ -610,9 +654,10 @@ typedef struct hybrid_matrix_info {
     int square;               /**< 1 if rows == cols, else 0 */
     int pattern_symmetric, value_symmetric; /**< 1 if symmetric, in values bit by bit; else 0 */
     int64_t products;         /**< scalar products of A*A; -1 unless square */
-    int64_t square_nnz, square_bytes; /**< entries and bytes of A*A, estimated; -1 unless square */
-    double synergy;           /**< of blocks of 16 rows: mean share of the rows, 0 to 1, that
-        have an entry in a column in which at least one row has */
+    int64_t square_nnz, square_bytes; /**< estimated entries, bytes of A*A; -1 unless square */
+    double synergy;           /**< fill of blocks of 16 rows, 0 to 1: share of the 16 rows that
+        have an entry in a column, averaged over the columns in which the block has entries,
+        and over a sample of blocks */
     const char *synergy_class; /**< synergy up to 1/8: "low"; up to 1/4: "medium"; above:
         "high" (arXiv:2504.06443) */
 } hybrid_matrix_info;
@@ -623,9 +668,9 @@ HYBRID_API hybrid_status hybrid_csr_info(hybrid_engine *engine, const hybrid_csr
 /** Verifies C = A*B row by row in the time of a few passes over A, B and C, plus one per trial
     (R. Freivalds, "Probabilistic machines can use less running time", IFIP 1977): compares C*r
     with A*(B*r) for `trials` vectors r of random signs from `seed`. *row receives the first
-    wrong row, or -1. Each trial finds a row that is wrong by more than rounding explains with a
-    probability of 1/2 or more: "Verify a result" in the manual has the bound. BAD_MATRIX if A,
-    B or C breaks a rule of hybrid_csr. */
+    wrong row, or -1; the call returns HYBRID_OK in both cases. Each trial finds a row that is
+    wrong by more than rounding explains with a probability of 1/2 or more: "Verify a result" in
+    the manual has the bound. BAD_MATRIX if A, B or C breaks a rule of hybrid_csr. */
 HYBRID_API hybrid_status hybrid_verify_spgemm(hybrid_engine *engine, const hybrid_csr *A,
     const hybrid_csr *B, const hybrid_csr *C, int trials, uint64_t seed, int64_t *row);
 /** Verifies Y = A*X as hybrid_verify_spgemm() verifies C, with the same `trials`, `seed` and

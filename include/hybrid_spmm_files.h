@@ -15,15 +15,17 @@ extern "C" {
 #endif
 
 /** @defgroup files Files
-    Paths such as /dev/stdin or /dev/fd/N are open files of the process, read or written from
-    their offset on. BAD_FILE names file, line and reason; IO_FAILED gives the system's reason.
-    Files are written completely or not at all. Free the matrices with hybrid_csr_free() or
-    hybrid_dense_free(). "Files" in the manual describes formats and limits. */ /** @{ */
+    BAD_FILE names file, line and reason; IO_FAILED gives the system's reason. A regular file is
+    written completely or not at all. Paths such as /dev/stdin or /dev/fd/N are open files of
+    the process, read from their offset on. Only hybrid_write_mtx() and hybrid_write_npy() write
+    to them, from their offset on, and may leave a part behind after an error. "Files" in the
+    manual describes formats and limits. */ /** @{ */
 /** Reads a Matrix Market coordinate file, plain or gzip: real, integer or pattern (ones);
     general, symmetric or skew-symmetric (expanded). Duplicates are summed. */
 HYBRID_API hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path,
     hybrid_type type, hybrid_csr *out);
-/** Verifies all rules of `matrix` and writes it as a Matrix Market file. */
+/** Verifies all rules of `matrix` and writes it as a Matrix Market file, compressed if `path`
+    ends in .gz or .zst. UNSUPPORTED without the library that compresses. */
 HYBRID_API hybrid_status hybrid_write_mtx(hybrid_engine *engine, const char *path,
     const hybrid_csr *matrix);
 /** Reads a NumPy .npy file or a Matrix Market array file, of any real numbers, as `type`. */
@@ -33,14 +35,18 @@ HYBRID_API hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *pa
 HYBRID_API hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *path,
     const hybrid_dense *matrix);
 /** Reads a sparse matrix in any format that hybrid_file_open() knows. */
-HYBRID_API hybrid_status hybrid_read_csr(hybrid_engine *engine, const char *path, hybrid_csr *out);
-/** A sparse or dense matrix of raw numbers that stays in its file. */
+HYBRID_API hybrid_status hybrid_read_csr(hybrid_engine *engine, const char *path,
+    hybrid_csr *out);
+/** A sparse or dense matrix that stays in its file, from which calls read parts of it. Opening
+    may copy numbers of a text file or of a compressed file to temporary files. */
 typedef struct hybrid_file hybrid_file;
-/** Opens a matrix; the manual lists the formats. Close *file before the engine is destroyed. */
+/** Opens a matrix; "Files" in the manual lists the formats. Close *file with
+    hybrid_file_close() before the engine is destroyed. */
 HYBRID_API hybrid_status hybrid_file_open(hybrid_engine *engine, const char *path,
     hybrid_file **file);
 /** Sets *format to the name of the format that the file at `path` has by its contents, such
-    as "npz", a static string. Reads the beginning of the file. */
+    as "npz", a static string: "raw" (JSON) if they fit no other format. Reads only the
+    beginning of the file. */
 HYBRID_API hybrid_status hybrid_file_recognise(hybrid_engine *engine, const char *path,
     const char **format);
 /** Closes a file. NULL is allowed. */
@@ -53,16 +59,17 @@ HYBRID_API hybrid_dense hybrid_file_dense(const hybrid_file *file);
 typedef struct hybrid_operand {
     const hybrid_csr   *csr;   /**< sparse matrix in memory */
     const hybrid_dense *dense; /**< dense matrix in memory */
-    const hybrid_file  *file;  /**< matrix in a file */
+    const hybrid_file  *file;  /**< matrix in a file, opened with the engine of the call */
 } hybrid_operand;
 /** Computes C = A*B as hybrid_spgemm_with() does, for operands in memory or in files, which are
-    read in parts and need not fit in memory. HYBRID_REUSE and HYBRID_RESIDENT are BAD_ARGUMENT.
-    NO_MEMORY if a row of A does not fit with all rows of B that it touches, or if C clearly
-    does not fit. Files are checked as they are read: BAD_MATRIX names file, row and index. */
+    read in parts and need not fit in memory. HYBRID_REUSE, HYBRID_RESIDENT and HYBRID_ASYNC are
+    BAD_ARGUMENT. NO_MEMORY if a row of A does not fit with all rows of B that it touches, or if
+    C clearly does not fit. Files are checked as they are read: BAD_MATRIX names file, row and
+    index. */
 HYBRID_API hybrid_status hybrid_spgemm_files(hybrid_engine *engine, const hybrid_operand *A,
     const hybrid_operand *B, const hybrid_plan_options *options, hybrid_csr *C);
-/** Computes C as hybrid_spgemm_files() does, and hands its rows out as hybrid_spgemm_each() does.
-    An error in a file may be found after fn has received rows. */
+/** Computes C as hybrid_spgemm_files() does, and hands its rows to `fn` as hybrid_spgemm_each()
+    does. An error in a file may be found after fn has received rows. */
 HYBRID_API hybrid_status hybrid_spgemm_files_each(hybrid_engine *engine,
     const hybrid_operand *A, const hybrid_operand *B, const hybrid_plan_options *options,
     hybrid_each_fn fn, void *user);
@@ -77,12 +84,13 @@ HYBRID_API hybrid_status hybrid_spmm_files(hybrid_engine *engine, double alpha,
     const hybrid_operand *A, const hybrid_operand *X, double beta,
     const hybrid_plan_options *options, hybrid_dense *Y);
 /** Computes Y = alpha*A*X + beta*Y as hybrid_spmm_run() does, for an X in a file that was
-    opened with the plan's engine. X is read in parts; NO_MEMORY if one column does not fit. */
+    opened with the plan's engine. X is read in parts; NO_MEMORY if one row does not fit. */
 HYBRID_API hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha,
     const hybrid_csr *A, const hybrid_file *X, double beta, hybrid_dense *Y);
 /** Compression of the numbers in a file, if its format has a choice. */
 typedef enum hybrid_compression {
-    HYBRID_STORED = 0, /**< none */ HYBRID_DEFLATE = 1, /**< zlib */ HYBRID_ZSTD = 2 /**< Zstandard */
+    HYBRID_STORED = 0,  /**< none */
+    HYBRID_DEFLATE = 1, /**< zlib */ HYBRID_ZSTD = 2 /**< Zstandard */
 } hybrid_compression;
 /** Options of a file that is written. */
 typedef struct hybrid_file_options {
@@ -94,11 +102,12 @@ typedef struct hybrid_file_options {
     int          resume;      /**< 1 to keep finished panels (files of some rows each), and to
         continue after those that an earlier call left. See "Resume a result" in the manual. */
     hybrid_type  type;        /**< type of the values in the file; 0 = that of the operands */
-    hybrid_index offsets, columns; /**< types of offsets and columns, if the format has a choice */
+    hybrid_index offsets, columns; /**< types of offsets and columns in the file, if the format
+        has a choice. Fields of these names in hybrid_plan_options do not count for files. */
     hybrid_order order;       /**< order of a dense matrix, if the format has a choice */
     int          transpose;   /**< hybrid_file_write(): 1 to write the transpose, else 0 */
-    int64_t row_begin, row_end; /**< hybrid_file_write(): rows [row_begin, row_end) are written;
-        row_end 0 = all from row_begin on */
+    int64_t row_begin, row_end; /**< hybrid_file_write(): rows [row_begin, row_end) are written,
+        with `transpose` of the transpose; row_end 0 = all from row_begin on */
 } hybrid_file_options;
 /** Default options. */
 #define HYBRID_FILE_OPTIONS_INIT                                                            \
@@ -125,8 +134,8 @@ HYBRID_API hybrid_status hybrid_spmm_to_file(hybrid_engine *engine, double alpha
     is copied in parts, so this function converts files. */
 HYBRID_API hybrid_status hybrid_file_write(hybrid_engine *engine, const hybrid_operand *M,
     const char *path, const hybrid_file_options *file_options);
-/** Returns the bytes that the engine's running or last call has written to its file. A progress
-    function may call it. */
+/** Returns the bytes that the engine's running or last call has written to its file. Functions
+    that a call calls, such as that of hybrid_engine_progress(), may ask for it. */
 HYBRID_API int64_t hybrid_engine_written(const hybrid_engine *engine);
 /** Makes a matrix from a description `spec` such as "stencil27:80": see "Generated matrices" in
     the manual. The same spec, type and `seed` give the same matrix. */

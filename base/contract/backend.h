@@ -202,7 +202,7 @@ typedef struct hy_backend_ops {
     const char *name; /* name of the kind of backend: "host" or "cuda" */
 
     /* Opens options->device, one of the engine's devices. NO_DEVICE, with a sentence, if
-       there is no such device. */
+       there is no such device. Sentences of errors name the device (hy_backend.name). */
     hybrid_status (*open)(hy_context *ctx, const hybrid_engine_options *options,
                           hy_backend **out);
     /* Closes the backend and frees its memory; does nothing if self is NULL. */
@@ -355,13 +355,21 @@ typedef struct hy_backend_ops {
     void (*range_end)(void);
 } hy_backend_ops;
 
-enum { HY_MAX_DEVICES = 16 };  /* maximum number of devices of one engine */
+enum {
+    HY_MAX_DEVICES  = 16, /* maximum number of devices of one engine */
+    HY_BACKEND_NAME = 112 /* bytes of hy_backend.name */
+};
 
 struct hy_backend {
     const hy_backend_ops *ops; /* functions of the backend; each backend's own struct
                                   begins with a hy_backend */
     hy_context *ctx;
     int index; /* position among the engine's devices, from 0 */
+    char name[HY_BACKEND_NAME]; /* what errors call a device: "GPU 1 (NVIDIA H100)", with
+                                   the number in the options; "" for the host */
+    char bus[16]; /* PCI address of a device, "0000:0f:00.0"; "" if it has none */
+    int node;     /* NUMA node of the device (topology.h), on which its pinned memory lies and
+                     its threads run; -1: none is nearer than others */
     hy_meter device, pinned;
     hy_measured measured; /* measured rates; they replace built-in ones */
     hy_block_speeds *blocks; /* measured constants of SpMV in blocks, which `measure` sets

@@ -5,8 +5,9 @@
 #include "base/data/min_max.h"
 
 enum {
-    CHUNKS = 8 /* the rows that a ring of X holds are divided among at least this many
-                  chunks */
+    GROUP  = 64, /* rows of X that are sent or left out together */
+    CHUNKS = 8   /* the rows that a ring of X holds are divided among at least this many
+                    chunks */
 };
 
 /* ---- what it is -------------------------------------------------------------------- */
@@ -24,14 +25,23 @@ hy_image hy_image_of_dense(hy_form form, int64_t rows, int64_t cols, hybrid_type
         .form = form, .type = type, .rows = rows, .cols = cols, .tail_lines = tail_lines};
 }
 
+void hy_image_limit(hy_image *image, int64_t begin, int64_t end)
+{
+    if (image->form != HY_FORM_ROWS)
+        return;
+    image->before = begin / GROUP * GROUP;
+    image->after  = hy_max(0, image->rows - (end + GROUP - 1) / GROUP * GROUP);
+}
+
 hy_image hy_image_row_ring(const hy_image *whole, int64_t rows)
 {
     hy_image ring = *whole;
 
-    ring.tail_lines = 0;
-    ring.axis       = HY_AXIS_ROWS;
-    ring.block      = 1;
-    ring.held       = rows;
+    ring.before = ring.after = 0;
+    ring.tail_lines          = 0;
+    ring.axis                = HY_AXIS_ROWS;
+    ring.block               = 1;
+    ring.held                = rows;
     return ring;
 }
 
@@ -261,13 +271,19 @@ size_t hy_image_bytes(const hy_image *image)
         return val.at + (size_t)val.elements * val.size;
     }
     const hy_region last = hy_image_region(image, hy_image_col_blocks(image) - 1);
-    return (size_t)(last.before + last.elements) * last.size;
+    const int64_t all    = last.before + last.elements;
+    const int64_t unsent = image->before + image->after; /* rows, which are alike */
+    return (size_t)(unsent > 0 ? all / image->rows * (image->rows - unsent) : all) *
+           last.size;
 }
 
 size_t hy_image_room(const hy_image *image)
 {
-    if (image->axis == HY_AXIS_NONE)
-        return hy_image_bytes(image);
+    if (image->axis == HY_AXIS_NONE) {
+        hy_image all = *image;
+        all.before = all.after = 0;
+        return hy_image_bytes(&all);
+    }
     if (hy_image_is_gathered(image))
         return 0;
     if (image->axis == HY_AXIS_ENTRIES) {
@@ -321,7 +337,8 @@ int64_t hy_image_elements_for(const hy_image *image, int64_t row, int64_t col)
     if (image->form == HY_FORM_SLABS)
         return slab_end(image, row) * image->cols;
     const hy_region region = hy_image_region_of(image, col);
-    return region.before + row * hy_region_row(&region);
+    return region.before +
+           hy_min(row, image->rows - image->after) * hy_region_row(&region);
 }
 
 /* ---- column blocks of a run -------------------------------------------------------- */

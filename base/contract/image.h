@@ -63,6 +63,9 @@ typedef struct hy_image {
                        whole device cache lines and 1 to HY_X_TAIL more bytes. These bytes
                        are stored behind all rows; otherwise every row would take one line
                        more. 0: rows have no tail columns. */
+    int64_t before, after; /* ROWS: number of first and of last rows of X that are not
+                              sent, because chunks of this device touch none of them.
+                              Their room on the device is undefined. 0 in rings. */
     hy_axis axis;   /* how the image is divided. If it is HY_AXIS_NONE or
                        HY_AXIS_GATHERED, the fields below are 0. */
     int64_t block;  /* rows, columns or entries of a block */
@@ -86,6 +89,10 @@ typedef struct hy_image {
 hy_image hy_image_of_csr(int64_t rows, int64_t cols, int64_t nnz, hybrid_type type);
 hy_image hy_image_of_dense(hy_form form, int64_t rows, int64_t cols, hybrid_type type,
                            int tail_lines);
+
+/* Limits what is sent of an X in ROWS, whole or in column blocks, to rows [begin, end),
+   rounded to whole groups of rows. Does nothing for other forms. */
+void hy_image_limit(hy_image *image, int64_t begin, int64_t end);
 
 /* Returns the image of `whole` as a ring that holds `rows` rows at a time. Tail columns
    stay in their rows, because a ring is not split by columns. */
@@ -143,6 +150,14 @@ static inline int hy_image_is_ring(const hy_image *image)
 int64_t hy_image_blocks(const hy_image *image);
 int64_t hy_image_col_blocks(const hy_image *image);
 
+/* Returns 1 if the device holds all blocks of the image at once: it is whole, or all its
+   column blocks have a place of their own. */
+static inline int hy_image_is_held(const hy_image *image)
+{
+    return image->axis == HY_AXIS_NONE ||
+           (image->axis == HY_AXIS_COLS && image->held >= hy_image_col_blocks(image));
+}
+
 /* Returns the number of the block that holds element (row, col) of X; 0 if the image has
    no blocks of rows or columns. */
 int64_t hy_image_block_of(const hy_image *image, int64_t row, int64_t col);
@@ -190,6 +205,18 @@ size_t hy_image_tail_at(const hy_image *image, const hy_region *region, int64_t 
 static inline int64_t hy_region_row(const hy_region *region)
 {
     return region->ld + region->tail_ld;
+}
+
+/* Elements [hy_image_first(), hy_image_stop()) of a region of X are sent: all of them, or
+   those of the rows that the image is limited to. */
+static inline int64_t hy_image_first(const hy_image *image, const hy_region *region)
+{
+    return image->before * hy_region_row(region);
+}
+
+static inline int64_t hy_image_stop(const hy_image *image, const hy_region *region)
+{
+    return region->elements - image->after * hy_region_row(region);
 }
 
 /* Returns the number of tail columns of a row of X of `cols` columns: those beyond whole

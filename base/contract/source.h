@@ -40,7 +40,6 @@ typedef struct hy_source hy_source;
 struct hy_a_part;
 struct hy_a_parts;
 struct hy_b_rows;
-struct hy_x_block;
 
 /* Any thread may call fill(), gather(), run() and lines(), also several threads at once.
    Only the thread that made the public call of the library may call whole() and the next_
@@ -78,10 +77,6 @@ typedef struct hy_source_ops {
     hybrid_status (*next_part)(struct hy_a_parts *parts, const struct hy_a_part **out);
     hybrid_status (*next_rows)(struct hy_b_rows *rows, const hybrid_csr *A, int64_t first,
                                int64_t begin, int64_t *end);
-
-    /* (optional, dense operands) The function behind hy_x_block_next(). NULL if only
-       workers that fill an image read the operand. */
-    hybrid_status (*next_block)(struct hy_x_block *block, hybrid_report *report);
 } hy_source_ops;
 
 /* A source is a value and may be copied. Copies are valid as long as the operand
@@ -116,6 +111,12 @@ static inline hybrid_status hy_source_array(const hy_source *source, int array,
     const hy_grid to   = {(char *)out, 1, count};
 
     return source->ops->fill(source, &rect, &to);
+}
+
+/* Returns 1 if all rows of X lie in memory as the caller passed them. */
+static inline int hy_source_at_hand(const hy_source *X)
+{
+    return !X->file && !X->listed;
 }
 
 #ifdef __cplusplus

@@ -176,8 +176,8 @@ typedef struct checking {
     int64_t first; /* lowest bad row found so far; atomic */
 } checking;
 
-/* Returns the index of the first entry of row i that breaks a rule; -1 if there is none,
-   -2 if the offsets of the row are wrong. */
+/* Returns the position within row i of its first entry that breaks a rule; -1 if there is
+   none, -2 if the offsets of the row are wrong. */
 static int64_t bad_entry(const hybrid_csr *A, int64_t i)
 {
     const int64_t begin = hy_offset(A, i), end = hy_offset(A, i + 1);

@@ -55,12 +55,14 @@ enum { HY_LINE = 64 }; /* bytes of a cache line of the host */
 enum { HY_ROWS_AHEAD = 16 };
 
 /* memcpy() past the caches, for memory that is not read soon. The CPU then need not read
-   the cache lines that it overwrites. */
+   the cache lines that it overwrites. Less than 4096 bytes are copied through the
+   caches. */
 void hy_copy_past(void *dst, const void *src, size_t bytes);
 
 /* Copies `rows` rows of `bytes` bytes past the caches. Rows begin dst_step bytes apart in
    `dst` and src_step bytes apart in `src`. Rows shorter than two cache lines go through
-   the caches, unless they are whole lines. */
+   the caches, unless they are whole lines, and so do all rows if they have less than 4096
+   bytes together. */
 void hy_copy_rows_past(void *dst, size_t dst_step, const void *src, size_t src_step,
                        size_t bytes, size_t rows);
 

@@ -14,7 +14,7 @@ enum { HY_PAGE = 4096, HY_HUGE_PAGE = 2 << 20 };
 size_t hy_pages_round(size_t bytes);
 
 /* Returns the bytes of the pages that hold the first `bytes` bytes of a mapping of
-   `mapped` bytes. */
+   `mapped` bytes. The pages are huge if the mapping is as large as one. */
 size_t hy_pages_of(size_t mapped, size_t bytes);
 
 /* Maps pages that are not present yet; `bytes` is rounded by hy_pages_round(). Free them

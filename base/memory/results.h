@@ -56,8 +56,8 @@ hybrid_status hy_results_reserve(hy_context *ctx, size_t bytes, const char *what
    would be exceeded. */
 hybrid_status hy_results_use(hy_context *ctx, hy_span *span, size_t bytes);
 
-/* Notes that pages up to byte `end` may be present from now on. Any thread may call
-   it. */
+/* Records in *span->reached that pages up to byte `end` may be present from now on. Any
+   thread may call it. */
 void hy_span_reach(const hy_span *span, size_t end);
 
 /* Makes the pages of [begin, end) present, in the calling thread. Bytes outside the
@@ -69,7 +69,9 @@ void hy_results_touch(const hy_span *span, size_t begin, size_t end);
 void hy_results_pin_for(hy_context *ctx, struct hy_backend *device);
 
 /* Pins piece `k` of the span from the calling thread, if its first page is known to be
-   present and the piece is not pinned yet. Does nothing if the system refuses. */
+   present and the piece is not pinned yet. With a budget that the caller set
+   (hy_memory.strict), all its pages must be known to be present. Does nothing if the
+   system refuses. */
 void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k);
 
 /* Returns 1 if all bytes [begin, end) of the span are pinned. */

@@ -80,18 +80,3 @@ hybrid_status hy_address_space_full(struct hy_context *ctx, const char *what,
 
     return hy_short(ctx, HYBRID_NO_MEMORY, &s);
 }
-
-hybrid_status hy_device_full(struct hy_context *ctx, const hy_meter *meter,
-                             const char *what, int64_t bytes, const char *facts,
-                             const char *also)
-{
-    const hy_shortage s = {.memory = "device memory",
-                           .what   = what,
-                           .bytes  = bytes,
-                           .meter  = meter,
-                           .facts  = facts,
-                           .remedy = "raise device_bytes (--device-memory)",
-                           .also   = also};
-
-    return hy_short(ctx, HYBRID_NO_DEVICE_MEMORY, &s);
-}

@@ -48,12 +48,6 @@ hybrid_status hy_memory_refused(struct hy_context *ctx, const char *what, int64_
 hybrid_status hy_address_space_full(struct hy_context *ctx, const char *what,
                                     int64_t bytes, const char *reason);
 
-/* Fails with NO_DEVICE_MEMORY because the budget of a device is used up. `facts` and
-   `also` may be NULL. */
-hybrid_status hy_device_full(struct hy_context *ctx, const hy_meter *meter,
-                             const char *what, int64_t bytes, const char *facts,
-                             const char *also);
-
 /* Returns what to do if the budget of host memory is too small; a static string. */
 const char *hy_memory_remedy(const hy_memory *memory);
 

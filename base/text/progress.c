@@ -57,6 +57,7 @@ void hy_progress_begin(hy_progress *p, int64_t rows)
     p->caller                                                   = pthread_self();
     p->next_ns = hy_now_ns() + p->every_ns;
     p->rows    = rows;
+    p->share   = 1;
     p->told = p->units = p->done = 0;
     __atomic_store_n(&p->active, 1, __ATOMIC_RELEASE);
 }
@@ -65,6 +66,11 @@ void hy_progress_expect(hy_progress *p, int64_t units)
 {
     if (p->units == 0)
         p->units = units;
+}
+
+void hy_progress_share(hy_progress *p, double share)
+{
+    p->share = share;
 }
 
 void hy_progress_begin_file(hy_progress *p, int64_t bytes)
@@ -106,7 +112,9 @@ hybrid_status hy_progress_poll(hy_progress *p)
 
 void hy_progress_count(hy_progress *p, int64_t units)
 {
-    __atomic_fetch_add(&p->done, units, __ATOMIC_RELAXED);
+    const int64_t count = p->share == 1 ? units : (int64_t)((double)units * p->share);
+
+    __atomic_fetch_add(&p->done, count, __ATOMIC_RELAXED);
 }
 
 void hy_progress_cond_init(pthread_cond_t *cond)

@@ -21,8 +21,6 @@ extern "C" {
 enum { HY_PROGRESS_NS = 50000000 }; /* usual time between two calls of the caller's
                                        function, in nanoseconds */
 
-/* Target for the work of a thread between two checks for cancellation, a few
-   milliseconds. */
 enum { HY_UNCHECKED = 1 << 20 /* about this many scalar products are computed by a thread
                                  between two checks for cancellation */ };
 
@@ -43,6 +41,8 @@ typedef struct hy_progress {
                                            units are known. told: rows that fn was told
                                            last. units: units of the call. */
     char padding[128];
+    double share;    /* part of a unit that each counted unit stands for; see
+                        hy_progress_share() */
     int64_t done;    /* number of units done so far; atomic */
     int64_t written; /* bytes written to files in the engine's last call; atomic */
 } hy_progress;
@@ -54,6 +54,11 @@ void hy_progress_init(hy_progress *progress);
    work expect smaller totals later. */
 void hy_progress_begin(hy_progress *progress, int64_t rows);
 void hy_progress_expect(hy_progress *progress, int64_t units);
+
+/* Lets units count as `share` (0 to 1) of a unit from now on: the caller computes a part of
+   a sum, and counts its units again with the other parts. 1 ends this. Only the thread that
+   makes the call may do this, while no other works for it. */
+void hy_progress_share(hy_progress *progress, double share);
 
 /* Begins a call that reads or writes a file of `bytes` bytes, -1 if unknown. A unit is
    one byte. fn is told bytes instead of rows. */

@@ -2,7 +2,9 @@
 #include "base/threads/topology.h"
 
 #include <hwloc.h>
+#include <limits.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory/cgroup.h"
@@ -151,4 +153,59 @@ void hy_topology_spread(const hy_topology *topology, void *ptr, size_t bytes)
         hwloc_set_area_membind(machine, ptr, bytes,
                                hwloc_topology_get_topology_nodeset(machine),
                                HWLOC_MEMBIND_INTERLEAVE, HWLOC_MEMBIND_BYNODESET);
+}
+
+/* ---- NUMA nodes -------------------------------------------------------------------- */
+
+/* Returns the number in a file of /sys; -1 if it cannot be read. */
+static int read_number(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    int number = -1;
+
+    if (!file)
+        return -1;
+    if (fscanf(file, "%d", &number) != 1)
+        number = -1;
+    fclose(file);
+    return number;
+}
+
+int hy_topology_node_of(const hy_topology *topology, const char *root, const char *bus)
+{
+    const hwloc_topology_t machine = topology->machine;
+    char path[PATH_MAX];
+
+    if (!bus[0] || hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_NUMANODE) < 2 ||
+        snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s/numa_node", root, bus) >=
+            (int)sizeof path)
+        return -1;
+    const int number = read_number(path); /* the system writes -1 if it does not know */
+    const hwloc_obj_t node =
+        number < 0 ? NULL : hwloc_get_numanode_obj_by_os_index(machine, (unsigned)number);
+    return node ? (int)node->logical_index : -1;
+}
+
+static hwloc_obj_t node_at(const hy_topology *topology, int node)
+{
+    return node < 0 ? NULL
+                    : hwloc_get_obj_by_type(topology->machine, HWLOC_OBJ_NUMANODE,
+                                            (unsigned)node);
+}
+
+void hy_topology_place(const hy_topology *topology, void *ptr, size_t bytes, int node)
+{
+    const hwloc_obj_t at = node_at(topology, node);
+
+    if (at)
+        hwloc_set_area_membind(topology->machine, ptr, bytes, at->nodeset,
+                               HWLOC_MEMBIND_BIND, HWLOC_MEMBIND_BYNODESET);
+}
+
+void hy_topology_bind_node(const hy_topology *topology, int node)
+{
+    const hwloc_obj_t at = node_at(topology, node);
+
+    if (at && !hwloc_bitmap_iszero(at->cpuset) && !hy_topology_has_quota(topology))
+        hwloc_set_cpubind(topology->machine, at->cpuset, HWLOC_CPUBIND_THREAD);
 }

@@ -45,6 +45,22 @@ void hy_topology_unbind(const hy_topology *topology);
    allowed cores - 1, or 0 if the system does not tell. */
 int hy_topology_here(const hy_topology *topology);
 
+/* ---- NUMA nodes -------------------------------------------------------------------- */
+
+/* Returns the number of the NUMA node to which the PCI device at `bus`, such as
+   "0000:0f:00.0", is attached: 0 to the number of nodes - 1. Returns -1 if the machine has
+   one node, or if the system does not tell. `root` is "", or the folder in which a test
+   provides /sys. */
+int hy_topology_node_of(const hy_topology *topology, const char *root, const char *bus);
+
+/* Asks for fresh pages of [ptr, ptr + bytes) from one node; does nothing if `node` is -1.
+   The system may ignore this, and takes pages of other nodes if the node is full. */
+void hy_topology_place(const hy_topology *topology, void *ptr, size_t bytes, int node);
+
+/* Lets the calling thread run on the allowed cores of one node only; does nothing if
+   `node` is -1, if no core of the node is allowed, or under a CPU quota. */
+void hy_topology_bind_node(const hy_topology *topology, int node);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,13 +3,15 @@
 
 usage: several.py FILE.jsonl...
 
-If there are several runs of the same product on the same devices, the last counts.
+If there are several runs of the same product on the same devices, the last counts. The bound is
+the resource that the report names, and its share is how much of the rate of the bound the run
+reached.
 """
 import sys
 
 import summary
 
-HEAD = ["product", "GPUs", "predicted, ms", "measured, ms", "times one GPU"]
+HEAD = ["product", "GPUs", "predicted, ms", "measured, ms", "times one GPU", "bound", "reached, %"]
 
 
 def read(paths):
@@ -17,17 +19,19 @@ def read(paths):
     products = {}
     for line in summary.read(paths):
         key = (line["op"], line["problem"], line["cols"], line["type"], line["pinned"])
-        devices = line["device"].count("; ") + 1
-        products.setdefault(key, {})[devices] = line
+        products.setdefault(key, {})[line["devices"]] = line
     return products
 
 
 def cells(line, one):
     if line["error"]:
-        return ["-", "fails", "-"]
+        return ["-", "fails", "-", "-", "-"]
     predicted = line["predicted_s"]
     ratio = f"{one['seconds'] / line['seconds']:.2f}" if one and not one["error"] else "-"
-    return [f"{predicted * 1e3:.4g}" if predicted else "-", f"{line['seconds'] * 1e3:.4g}", ratio]
+    bound = line["bound"]
+    reached = line[f"use_{bound.replace(' ', '_')}"] if bound else None
+    return [f"{predicted * 1e3:.4g}" if predicted else "-", f"{line['seconds'] * 1e3:.4g}", ratio,
+            bound or "-", f"{reached * 100:.0f}" if reached is not None else "-"]
 
 
 def rows(products):

@@ -10,6 +10,15 @@
 #include "cli/output/signals.h"
 #include "cli/output/text.h"
 
+static hybrid_status write_matrix(const cli_options *o, hybrid_engine *engine,
+                                  const char *path, const hybrid_csr *A)
+{
+    const hybrid_operand matrix = {.csr = A};
+
+    return cli_format_is_plain(o) ? hybrid_write_mtx(engine, path, A)
+                                  : hybrid_file_write(engine, &matrix, path, NULL);
+}
+
 static int generate(const cli_options *o, hybrid_engine *engine, cli_output *output)
 {
     const int64_t begin    = cli_now_ns();
@@ -21,7 +30,7 @@ static int generate(const cli_options *o, hybrid_engine *engine, cli_output *out
     if (status != HYBRID_OK)
         return cli_fail_engine(engine, status);
     cli_progress_file("writing", cli_output_title(o->output).s);
-    status = hybrid_write_mtx(engine, output->path, &A);
+    status = write_matrix(o, engine, output->path, &A);
     cli_progress_clear();
     if (status == HYBRID_OK && !o->quiet)
         cli_note("%s: %s x %s, %s entries, in %s", cli_output_title(o->output).s,

@@ -102,7 +102,7 @@ const cli_command cli_commands[] = {
      "variant, or the beginning of a name.",
      NULL, NULL},
     {"generate", CLI_GENERATE, cli_generate, "KIND:ARGS", 1, 1,
-     "write a generated matrix as a Matrix Market file",
+     "write a generated matrix to a file",
      "KIND:ARGS, --type and --seed determine the matrix. Its values lie in [0.5, 1.5).",
      generate_kinds, generate_examples},
     {"convert", CLI_CONVERT, cli_convert, "IN OUT", 2, 2,

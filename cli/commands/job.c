@@ -87,12 +87,13 @@ hybrid_engine *cli_engine_open(const cli_options *options, hybrid_backend backen
     wanted.device       = (int)options->device;
     wanted.devices      = options->devices.count > 0 ? options->devices.numbers : NULL;
     wanted.device_count = options->devices.count;
-    wanted.device_bytes = options->device_bytes;
-    wanted.host_bytes   = options->host_bytes;
-    wanted.spill_path   = options->spill;
-    wanted.message      = message;
-    wanted.message_size = sizeof message;
-    wanted.rates_path   = rates && strcmp(rates, "-") == 0 ? "/dev/stdin" : rates;
+    wanted.devices_optional    = options->devices_optional;
+    wanted.device_bytes        = options->device_bytes;
+    wanted.host_bytes          = options->host_bytes;
+    wanted.spill_path          = options->spill;
+    wanted.message             = message;
+    wanted.message_size        = sizeof message;
+    wanted.rates_path          = rates && strcmp(rates, "-") == 0 ? "/dev/stdin" : rates;
     const hybrid_status status = hybrid_engine_create(&wanted, &engine);
     hybrid_engine_progress(engine, on_progress, engine);
     if (status == HYBRID_OK)
@@ -126,6 +127,17 @@ static void tell_of_gpu(const cli_job *job)
              hybrid_engine_device(job->engine));
 }
 
+/* Prints which devices of the options are left out, and why. */
+static void tell_of_left_out(const cli_job *job)
+{
+    hybrid_machine machine = HYBRID_MACHINE_INIT;
+
+    if (!job->options->quiet && hybrid_engine_backend(job->engine) == HYBRID_CUDA &&
+        hybrid_engine_machine(job->engine, &machine) == HYBRID_OK && machine.left_out[0])
+        cli_note("computing on %d device%s, without others: %s", machine.device_count,
+                 machine.device_count == 1 ? "" : "s", machine.left_out);
+}
+
 /* Unless --quiet is given, prints that the user's file of rates is ignored, if another
    version of the library wrote it. */
 static void tell_of_rates(const cli_job *job)
@@ -149,6 +161,7 @@ int cli_job_open(cli_job *job)
     if (!job->engine)
         return code;
     tell_of_gpu(job);
+    tell_of_left_out(job);
     tell_of_rates(job);
     cli_job_pause(job);
     const hybrid_status status =

@@ -32,8 +32,10 @@ const cli_option cli_option_table[] = {
     OUTPUT(CLI_MULTIPLY, "Write the result to FILE. Its ending selects the format: .mtx, "
                          ".npz, .h5, .petsc or .json if it is sparse, .npy or .json if "
                          "it is dense. - is standard output."),
-    OUTPUT(CLI_GENERATE,
-           "Write the matrix to FILE.mtx, or to standard output if FILE is -."),
+    OUTPUT(
+        CLI_GENERATE,
+        "Write the matrix to FILE, whose ending selects the format as for multiply. - is "
+        "standard output."),
     {"format", 0, CLI_MULTIPLY | CLI_GENERATE, &cli_kind_format,
      FIELD(cli_format, format),
      "Format of the result, whatever the name ends in: mtx if it is sparse, npy if it is "
@@ -75,6 +77,8 @@ const cli_option cli_option_table[] = {
      "Number of the CUDA device. The default is 0."},
     {"devices", 0, PRODUCT, &cli_kind_devices, FIELD(cli_devices, devices),
      "Several CUDA devices, which compute together."},
+    {"devices-optional", 0, PRODUCT, &cli_kind_flag, FIELD(int, devices_optional),
+     "Compute without those devices of --devices that do not work."},
     {"variant", 0, PRODUCT, &cli_kind_variant, FIELD(const char *, variant),
      "Algorithm, or the beginning of its name, or its name with parameters, as in "
      "NAME:R=8,c=2. 'hybrid_spmm list' prints both."},

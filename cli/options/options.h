@@ -24,6 +24,7 @@ struct cli_options {
     hybrid_backend backend;
     cli_split split;
     cli_devices devices;
+    int devices_optional;
     cli_progress_mode progress;
     cli_format format;
     cli_range rows;

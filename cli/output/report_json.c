@@ -46,10 +46,13 @@ static void put_problem(cli_json *json, const cli_job *job)
 
 static void put_place(cli_json *json, const cli_job *job)
 {
-    const int cuda = hybrid_engine_backend(job->engine) == HYBRID_CUDA;
+    const int cuda         = hybrid_engine_backend(job->engine) == HYBRID_CUDA;
+    hybrid_machine machine = HYBRID_MACHINE_INIT;
 
     cli_json_text(json, "backend", cuda ? "cuda" : "host");
     cli_json_text(json, "device", hybrid_engine_device(job->engine));
+    if (hybrid_engine_machine(job->engine, &machine) == HYBRID_OK)
+        cli_json_text(json, "devices_left_out", machine.left_out);
     cli_json_text(json, "variant", job->variant);
     cli_json_key(json, "threads");
     fprintf(json->file, "%d", hybrid_engine_threads(job->engine));

@@ -128,7 +128,8 @@ static hybrid_status check_devices(hy_context *ctx, const hybrid_engine_options 
             return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                            "engine options: devices[%d] is %d, and must be 0 or more", i,
                            o->devices[i]);
-    return HYBRID_OK;
+    return hy_check_range(ctx, "engine options: devices_optional", o->devices_optional, 0,
+                          1);
 }
 
 hybrid_status hy_check_engine_options(hy_context *ctx, const hybrid_engine_options *o)

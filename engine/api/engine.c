@@ -23,98 +23,6 @@ hy_backend *hy_engine_backend(const hybrid_engine *engine)
     return engine->device ? engine->device : engine->host;
 }
 
-static void close_devices(hybrid_engine *engine)
-{
-    while (engine->device_count > 0) {
-        hy_backend *device = engine->devices[--engine->device_count];
-        device->ops->close(device);
-    }
-    engine->device = NULL;
-}
-
-/* Opens the devices of the list in the options, or options->device if the list is
-   empty. */
-static hybrid_status open_listed(hybrid_engine *engine,
-                                 const hybrid_engine_options *options,
-                                 const hy_backend_ops *ops)
-{
-    const int listed          = (int)options->device_count;
-    hybrid_engine_options one = *options;
-
-    for (int i = 0; i == 0 || i < listed; i++) {
-        hy_backend **device = &engine->devices[i];
-        one.device          = listed > 0 ? options->devices[i] : options->device;
-        HY_TRY(ops->open(&engine->ctx, &one, device));
-        (*device)->index = i;
-        engine->device_count++;
-    }
-    engine->device = engine->devices[0];
-    return HYBRID_OK;
-}
-
-/* Returns 1 if the engine has several devices, each of which can read the memory of all
-   others. */
-static int can_relay(const hybrid_engine *engine)
-{
-    hy_backend *const *devices = engine->devices;
-
-    for (int i = 0; i < engine->device_count; i++)
-        for (int k = 0; k < engine->device_count; k++)
-            if (i != k && (!devices[i]->ops->reads ||
-                           !devices[i]->ops->reads(devices[i], devices[k])))
-                return 0;
-    return engine->device_count > 1;
-}
-
-static void describe(hybrid_engine *engine)
-{
-    size_t used = 0;
-
-    for (int i = 0; i < engine->device_count && used < HY_DEVICES_TEXT; i++) {
-        const hy_backend *device = engine->devices[i];
-        char *to                 = engine->device_text + used;
-        const size_t room        = HY_DEVICES_TEXT - used;
-        const char *words        = device->ops->describe(device);
-        used +=
-            (size_t)(engine->device_count == 1
-                         ? snprintf(to, room, "%s", words)
-                         : snprintf(to, room, "%s%d: %s", i > 0 ? "; " : "", i, words));
-    }
-}
-
-/* Opens the devices of one kind of backend. An engine without a device is no error;
-   engine->device_text then says why it has none. */
-static hybrid_status open_kind(hybrid_engine *engine,
-                               const hybrid_engine_options *options,
-                               const hy_backend_ops *ops)
-{
-    hy_context *ctx            = &engine->ctx;
-    const hybrid_status status = open_listed(engine, options, ops);
-
-    if (status == HYBRID_OK) {
-        describe(engine);
-        engine->relays = can_relay(engine);
-    }
-    if (status != HYBRID_NO_DEVICE)
-        return status;
-    close_devices(engine);
-    snprintf(engine->device_text, HY_DEVICES_TEXT, "%s", ctx->message.text);
-    hy_message_clear(&ctx->message);
-    return HYBRID_OK;
-}
-
-static hybrid_status open_devices(hybrid_engine *engine,
-                                  const hybrid_engine_options *options,
-                                  const hy_backend_ops *const *backends)
-{
-    snprintf(engine->device_text, HY_DEVICES_TEXT, "this library was built without CUDA");
-    for (; backends[1] && options->backend != HYBRID_HOST && !engine->device; backends++)
-        HY_TRY(open_kind(engine, options, *backends));
-    if (options->backend == HYBRID_CUDA && !engine->device)
-        return hy_fail(&engine->ctx, HYBRID_NO_DEVICE, "no GPU: %s", engine->device_text);
-    return HYBRID_OK;
-}
-
 /* Opens the host, which is the last backend of the table. */
 static hybrid_status open_host(hybrid_engine *engine,
                                const hybrid_engine_options *options,
@@ -123,6 +31,7 @@ static hybrid_status open_host(hybrid_engine *engine,
     while (backends[1])
         backends++;
     HY_TRY((*backends)->open(&engine->ctx, options, &engine->host));
+    engine->host->node = -1;
     if (options->backend == HYBRID_HOST)
         snprintf(engine->device_text, HY_DEVICES_TEXT, "%s",
                  (*backends)->describe(engine->host));
@@ -184,7 +93,7 @@ static hybrid_status open_parts(hybrid_engine *engine,
         ctx->memory.strict ? (int64_t)options->host_bytes : hy_memory_limit(1);
     engine->wanted = options->backend;
     HY_TRY(hy_topology_open(ctx, &engine->topology));
-    HY_TRY(open_devices(engine, options, backends));
+    HY_TRY(hy_devices_open(engine, options, backends));
     HY_TRY(hy_thread_count(ctx, engine->topology, options->threads,
                            engine->device != NULL, &threads, &reserve));
     HY_TRY(hy_pool_create(ctx, engine->topology, threads, reserve, &ctx->pool));
@@ -330,7 +239,7 @@ void hybrid_engine_destroy(hybrid_engine *engine)
                                   open */
     hy_device_results_close(ctx);
     hy_results_destroy(ctx, ctx->results);
-    close_devices(engine);
+    hy_devices_close(engine);
     if (engine->host)
         engine->host->ops->close(engine->host);
     hy_pool_destroy(ctx, ctx->pool);

@@ -30,6 +30,8 @@ struct hybrid_engine {
     const hy_variant *const *variants; /* all variants that the engine may use, ended by
                                           NULL */
     char device_text[HY_DEVICES_TEXT]; /* names of the devices, or why there is none */
+    char left_out[HY_DEVICES_TEXT];    /* why devices of the options did not open, with
+                                          devices_optional; "" if all opened */
     char spill_path[HY_PATH_BYTES];    /* folder for temporary files (ctx.spill_path) */
     hy_rates_source rates;             /* file from which measured speeds were taken */
     const hy_settings *settings;       /* NULL: hy_usual_settings; set by tests only */
@@ -88,6 +90,15 @@ hybrid_status hy_engine_begin(hybrid_engine *engine);
    memory. After an error it also frees pooled memory that the call has allocated, so that
    the engine holds no more than before. */
 hybrid_status hy_engine_end(hybrid_engine *engine, hybrid_status status);
+
+/* devices.c: opens the devices that the options ask for. An engine without a device is no
+   error unless the options demand one; engine->device_text then says why there is none.
+   After an error, devices that did open are open. */
+hybrid_status hy_devices_open(hybrid_engine *engine, const hybrid_engine_options *options,
+                              const hy_backend_ops *const *backends);
+
+/* devices.c: closes all devices. */
+void hy_devices_close(hybrid_engine *engine);
 
 /* idle.c: frees pooled memory that the current call has allocated. Used after a failed
    call. */

@@ -6,7 +6,7 @@
 
 #include "base/data/csr.h"
 #include "engine/rates/factors.h"
-#include "base/memory/shortage.h"
+#include "base/memory/device_full.h"
 #include "partition/format/pack.h"
 
 struct hy_async {
@@ -76,7 +76,7 @@ static hybrid_status enqueue(hy_single *s, const hy_update *update)
         return HYBRID_OK;
     const hy_features *f = &s->chunk.features;
     return hy_device_full(
-        &s->engine->ctx, &s->device->device, "the arrays of this run",
+        s->device, &s->device->device, "the arrays of this run",
         (int64_t)(hy_arranged_bytes(s->problem.op, f, &s->cost) + s->cost.work_bytes),
         "the memory that was free when the plan was made is in use",
         ", or destroy other plans");

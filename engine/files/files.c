@@ -4,15 +4,18 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "engine/api/check.h"
+#include "engine/report/reading.h"
 #include "partition/move/sources.h"
 
 /* ---- sizes ----------------------------------------------------------------------- */
 
 enum {
-    PART_SHARE = 8,     /* a part of A takes at most 1/8 of free host memory */
-    ROWS_PART  = 8,     /* rows of B take at most 1/8 of free host memory */
-    WHOLE_PART = 4,     /* an operand that is read completely takes at most 1/4 of free
-                           host memory */
+    PART_SHARE        = 8, /* a part of A takes at most 1/8 of free host memory */
+    ROWS_PART_TO_FILE = 5, /* likewise if C is written to a file. Fewer, larger ranges
+                              read gaps between rows of B less often. */
+    ROWS_PART  = 8,        /* rows of B take at most 1/8 of free host memory */
+    WHOLE_PART = 4,        /* an operand that is read completely takes at most 1/4 of free
+                              host memory */
     PARTS = 8,          /* a part of A has at most 1/PARTS of A's bytes, so that reading
                            and computing overlap */
     LEAST   = 64 << 20, /* lower bound, in bytes, on the limit of 1/PARTS of A */
@@ -20,30 +23,35 @@ enum {
                            no limit on it */
 };
 
-/* Returns free host memory divided by `part`, or the size that a test has set. */
-static int64_t part_left(const hybrid_engine *engine, int part)
+int64_t hy_files_free(const hy_files *call)
 {
-    const hy_meter *meter = &engine->ctx.memory.meter;
-    const int64_t left    = meter->cap > 0 ? meter->cap - hy_meter_used(meter) : UNKNOWN;
-    const int64_t piece   = hy_settings_of(engine)->piece_bytes;
+    const hy_meter *meter = &call->engine->ctx.memory.meter;
+    const int64_t cap     = hy_meter_cap(meter);
 
-    return piece > 0 ? piece : left / part;
+    return cap > 0 ? cap - hy_meter_used(meter) : UNKNOWN;
+}
+
+/* Returns free host memory divided by `part`, or the size that a test has set. */
+static int64_t part_left(const hy_files *call, int part)
+{
+    const int64_t piece = hy_settings_of(call->engine)->piece_bytes;
+
+    return piece > 0 ? piece : hy_files_free(call) / part;
 }
 
 int64_t hy_files_part_bytes(const hy_files *call, const hy_sparse *A)
 {
-    return hy_min(part_left(call->engine, PART_SHARE),
-                  hy_max(LEAST, hy_sparse_bytes(A) / PARTS));
+    return hy_min(part_left(call, PART_SHARE), hy_max(LEAST, hy_sparse_bytes(A) / PARTS));
 }
 
-int64_t hy_files_rows(const hy_files *call)
+int64_t hy_files_rows(const hy_files *call, int to_file)
 {
-    return part_left(call->engine, ROWS_PART);
+    return part_left(call, to_file ? ROWS_PART_TO_FILE : ROWS_PART);
 }
 
 int64_t hy_files_whole(const hy_files *call)
 {
-    return part_left(call->engine, WHOLE_PART);
+    return part_left(call, WHOLE_PART);
 }
 
 /* ---- operands -------------------------------------------------------------------- */
@@ -135,10 +143,11 @@ hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
             "plan options: results of operands in files cannot stay in device memory");
     /* HYBRID_EXPLAIN describes a plan, and the caller receives none */
     call->options.flags &= ~(unsigned)HYBRID_EXPLAIN;
-    if (call->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE))
-        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT,
-                       "plan options: HYBRID_RESIDENT and HYBRID_REUSE need a plan: a "
-                       "one-shot call runs once");
+    if (call->options.flags & (HYBRID_RESIDENT | HYBRID_REUSE | HYBRID_ASYNC))
+        return hy_fail(
+            &engine->ctx, HYBRID_BAD_ARGUMENT,
+            "plan options: HYBRID_RESIDENT, HYBRID_REUSE and HYBRID_ASYNC need a "
+            "plan: a one-shot call runs once");
     return HYBRID_OK;
 }
 
@@ -185,25 +194,28 @@ void hy_files_add(hy_files *call, const hybrid_plan *plan)
 
 void hy_files_read(const hy_files *call, const hy_a_part *part)
 {
-    const hybrid_engine *engine = call->engine;
-    const hybrid_csr *A         = part->A;
+    const hybrid_csr *A = part->A;
 
-    if (part->begin_ns == 0 || !engine->trace)
-        return;
-    const hybrid_event event = {.stage      = "read",
-                                .variant    = "",
-                                .lane       = "reader",
-                                .chunk      = -1,
-                                .row_begin  = part->begin,
-                                .row_end    = part->begin + A->rows,
-                                .begin_ns   = part->begin_ns,
-                                .end_ns     = part->end_ns,
-                                .bytes      = hy_csr_bytes(A->rows, A->nnz, A->type),
-                                .host_bytes = hy_meter_used(&engine->ctx.memory.meter),
-                                .parts      = 1,
-                                .pass       = engine->passes,
-                                .bound      = HYBRID_RESOURCES};
-    engine->trace(engine->trace_user, &event);
+    hy_tell_reading(call->engine,
+                    &(hy_reading){.lane      = "reader",
+                                  .row_begin = part->begin,
+                                  .row_end   = part->begin + A->rows,
+                                  .bytes     = hy_csr_bytes(A->rows, A->nnz, A->type),
+                                  .begin_ns  = part->begin_ns,
+                                  .end_ns    = part->end_ns});
+}
+
+void hy_files_gathered(const hy_files *call, const hy_b_rows *rows, int64_t row)
+{
+    const hybrid_csr *B = rows->B;
+
+    hy_tell_reading(call->engine,
+                    &(hy_reading){.lane      = "reader-B",
+                                  .row_begin = row,
+                                  .row_end   = row + rows->A->rows,
+                                  .bytes     = hy_csr_bytes(B->rows, B->nnz, B->type),
+                                  .begin_ns  = rows->begin_ns,
+                                  .end_ns    = rows->end_ns});
 }
 
 void hy_files_end(hy_files *call, int64_t up_bytes, int64_t down_bytes)

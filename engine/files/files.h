@@ -10,6 +10,7 @@
 #include "engine/files/file.h"
 #include "engine/run/multiply.h"
 #include "partition/parts/a_part.h"
+#include "partition/parts/b_rows.h"
 
 /* State of one call of a public function that takes operands in files. */
 typedef struct hy_files {
@@ -43,6 +44,10 @@ void hy_files_end(hy_files *call, int64_t up_bytes, int64_t down_bytes);
 /* Reports the reading of a part of A to the caller's trace. */
 void hy_files_read(const hy_files *call, const hy_a_part *part);
 
+/* Reports the gathering of rows of B for rows of A from `row` on to the caller's trace.
+ */
+void hy_files_gathered(const hy_files *call, const hy_b_rows *rows, int64_t row);
+
 /* hy_sparse_find() finds and checks an operand, except for the arrays of an operand in
    memory. hy_sparse_check() checks these arrays (offsets only; everything with
    HYBRID_CHECK) and narrows 64-bit columns. */
@@ -61,10 +66,14 @@ void hy_sparse_free(const hy_files *call, hy_sparse *sparse);
 
 int64_t hy_sparse_bytes(const hy_sparse *sparse);
 
+/* Returns the bytes of free host memory, or an assumption if the engine has no limit. */
+int64_t hy_files_free(const hy_files *call);
+
 /* hy_files_part_bytes() returns the maximum bytes of a part of A, hy_files_rows() of the
-   rows of B for a part, and hy_files_whole() of an operand that is read completely. */
+   rows of B for a range of rows of A, of which two are in memory, and hy_files_whole() of
+   an operand that is read completely. to_file: 1 if the result goes to a file, else 0. */
 int64_t hy_files_part_bytes(const hy_files *call, const hy_sparse *A);
-int64_t hy_files_rows(const hy_files *call);
+int64_t hy_files_rows(const hy_files *call, int to_file);
 int64_t hy_files_whole(const hy_files *call);
 
 #endif /* HY_FILES_H */

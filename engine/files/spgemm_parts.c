@@ -35,6 +35,7 @@ static hybrid_status multiply_rows(hy_spgemm *p, const hybrid_csr *A, int64_t fi
 
     do {
         HY_TRY(hy_b_rows_next(&p->b_rows, A, first, begin, &next));
+        hy_files_gathered(&p->call, &p->b_rows, first + begin);
         HY_TRY(multiply(p, p->b_rows.A, p->b_rows.B, first + begin));
         begin = next;
     } while (begin < A->rows);
@@ -57,15 +58,15 @@ static hybrid_status multiply_parts(hy_spgemm *p, int64_t first)
         if (status == HYBRID_OK && part)
             status = multiply_rows(p, part->A, part->begin);
     } while (status == HYBRID_OK && part);
+    hy_b_rows_close(&p->b_rows); /* reads a part of A perhaps */
     hy_a_parts_close(&parts);
     return status;
 }
 
 hybrid_status hy_spgemm_multiply(hy_spgemm *p, int64_t first)
 {
-    hy_b_rows_open(&p->B.source, hy_files_rows(&p->call), &p->b_rows);
+    hy_b_rows_open(&p->B.source, p->rows_bytes, &p->b_rows);
     const hybrid_status status = multiply_parts(p, first);
-    hy_b_rows_close(&p->b_rows);
     if (status != HYBRID_OK)
         p->sink->ops->abort(p->sink);
     return status;
@@ -78,6 +79,7 @@ hybrid_status hy_spgemm_begin(hy_spgemm *p, hybrid_engine *engine,
                               const hybrid_plan_options *options)
 {
     HY_TRY(hy_files_begin(&p->call, engine, options));
+    p->rows_bytes = hy_files_rows(&p->call, 0);
     HY_TRY(hy_sparse_find(&p->call, A, "A", &p->A));
     HY_TRY(hy_sparse_find(&p->call, B, "B", &p->B));
     HY_TRY(hy_check_spgemm_shapes(&engine->ctx, p->A.source.csr, p->B.source.csr));

@@ -12,7 +12,7 @@ static hybrid_status compute(hybrid_engine *engine, double alpha, const hybrid_o
     HY_TRY(hy_spmm_check(&u, Y));
     if (alpha == 0)
         return hy_scale(engine, beta, Y, &u.call.start, &engine->report);
-    hybrid_status status = hy_spmm_read_small(&u);
+    hybrid_status status = hy_spmm_check_a(&u);
     if (status == HYBRID_OK)
         status = hy_spmm_multiply(&u, 0);
     if (status == HYBRID_OK)

@@ -6,6 +6,7 @@
 #include "base/data/csr.h"
 #include "engine/api/check.h"
 #include "partition/move/sources.h"
+#include "partition/parts/x_whole.h"
 
 /* ---- products of parts ----------------------------------------------------------- */
 
@@ -34,36 +35,20 @@ static hybrid_status update_rows(hy_spmm *u, const hybrid_csr *A, int64_t first)
     return status;
 }
 
-/* Reads an X in a file completely if it has at most hy_files_whole() bytes. Otherwise it
-   is read again for every part of A. */
-static hybrid_status read_x_if_small(hy_spmm *u)
+static hybrid_status read_x(hy_spmm *u)
 {
-    const hybrid_dense *X = u->caller_x.dense;
-    const int64_t bytes   = X->rows * X->cols * (int64_t)hy_value_size(X->type);
-
-    hy_x_block_open(&u->caller_x, bytes, &u->whole);
-    if (bytes > hy_files_whole(&u->call))
-        return HYBRID_OK;
-    HY_TRY(hy_x_block_next(&u->whole, &u->call.report));
-    u->X = hy_source_dense(&u->call.engine->ctx, &u->whole.X);
+    HY_TRY(hy_x_read_whole(&u->caller_x, &u->own, &u->whole, &u->call.report));
+    u->X = hy_source_dense(&u->call.engine->ctx, &u->whole);
     return HYBRID_OK;
 }
 
-/* Returns 1 if A has several parts and X has not been read completely from its file. */
-static int has_more(const hy_spmm *u, const hy_a_part *part)
-{
-    return !u->whole.source && part->A->rows < u->A.source.rows;
-}
-
-/* Computes the rows of Y that belong to this part of A. If u->take is set, it receives
-   them. */
+/* Computes the rows of Y that belong to the part, and hands them to the caller if it
+   takes them. */
 static hybrid_status update_part(hy_spmm *u, const hy_a_part *part)
 {
     hybrid_dense rows = *u->Y;
 
     hy_files_read(&u->call, part);
-    if (has_more(u, part))
-        HY_TRY(read_x_if_small(u));
     if (!u->take)
         return update_rows(u, part->A, part->begin);
     u->y_row  = part->begin;
@@ -81,14 +66,18 @@ hybrid_status hy_spmm_multiply(hy_spmm *u, int64_t first)
     const hy_a_part *part;
     hybrid_status status;
 
-    hy_a_parts_open(&u->A.source, hy_files_part_bytes(&u->call, &u->A), &parts);
-    if (u->take)
-        hy_a_parts_range(&parts, first, u->A.source.rows, u->Y->rows);
+    if (u->room.whole_x && u->alpha != 0)
+        HY_TRY(read_x(u));
+    hy_a_parts_open(&u->A.source, u->room.part_bytes, &parts);
+    if (u->room.in_parts)
+        hy_a_parts_range(&parts, 0, u->A.source.rows, u->room.panel_rows);
+    HY_TRY_ELSE_DONE(hy_a_parts_skip(&parts, first));
     do {
         status = hy_a_parts_next(&parts, &part);
         if (status == HYBRID_OK && part)
             status = update_part(u, part);
     } while (status == HYBRID_OK && part);
+done:
     hy_a_parts_close(&parts);
     return status;
 }
@@ -118,7 +107,9 @@ hybrid_status hy_spmm_begin(hy_spmm *u, hybrid_engine *engine, const hybrid_oper
 {
     HY_TRY(hy_files_begin(&u->call, engine, options));
     HY_TRY(hy_sparse_find(&u->call, A, "A", &u->A));
-    return find_x(u, X);
+    HY_TRY(find_x(u, X));
+    u->room = hy_spmm_room_of(&u->call, &u->A, &u->caller_x, u->take != NULL);
+    return HYBRID_OK;
 }
 
 hybrid_status hy_spmm_check(hy_spmm *u, const hybrid_dense *Y)
@@ -133,9 +124,8 @@ hybrid_status hy_spmm_check(hy_spmm *u, const hybrid_dense *Y)
     return HYBRID_OK;
 }
 
-hybrid_status hy_spmm_read_small(hy_spmm *u)
+hybrid_status hy_spmm_check_a(hy_spmm *u)
 {
-    HY_TRY(hy_sparse_read_small(&u->call, &u->A));
     return hy_sparse_check(&u->call, &u->A, "A");
 }
 
@@ -149,7 +139,5 @@ void hy_spmm_end(hy_spmm *u)
 
 void hy_spmm_release(hy_spmm *u)
 {
-    if (u->whole.source)
-        hy_x_block_close(&u->whole);
-    hy_sparse_free(&u->call, &u->A);
+    hy_array_free_reused(&u->call.engine->ctx, &u->own);
 }

@@ -4,7 +4,8 @@
    and of half of them, give its fixed time, mostly that of receiving B or X, and its time
    per row. Rows are divided so that all devices finish together. The fastest device comes
    first; another joins if hy_seconds_together() becomes shorter by it. If the result is
-   dense, devices then plan again for their own rows. */
+   dense, devices then plan again for their own rows, and for the rows of X that these
+   touch (x_rows.h). */
 #include "engine/plan/divide.h"
 
 #include <math.h>
@@ -12,6 +13,7 @@
 
 #include "base/data/min_max.h"
 #include "engine/plan/choose.h"
+#include "engine/plan/x_rows.h"
 
 /* a device joins the others only if the predicted run becomes shorter by at least this
    part of its time */
@@ -31,7 +33,7 @@ static const double FORCED_WEIGHT = 0.25;
 typedef struct share {
     double fixed_s, all_s, alone_s;
     double image_s; /* part of fixed_s in which B or X arrives, if devices may copy it
-                       from each other; else 0 */
+                       from each other or get only rows of it; else 0 */
     double weight;
     int in; /* 1: the device takes part */
 } share;
@@ -42,6 +44,7 @@ typedef struct division {
     int count;
     share of[HY_MAX_DEVICES];
     double seconds; /* predicted time of a run on the devices that take part so far */
+    hy_x_rows x_rows;
 } division;
 
 /* ---- each for itself ----------------------------------------------------------- */
@@ -115,6 +118,17 @@ static hy_estimate part_of(const division *d, int i, double part)
     return hy_estimate_part(&all, &portion->layout, part);
 }
 
+/* Returns the bytes of B or X of which the host may need to send a share only. */
+static double shared_bytes(const division *d, const hy_portion *portion,
+                           const hy_estimate *all)
+{
+    const hy_layout *layout = &portion->layout;
+
+    return d->x_rows.count > 0 && layout->image.axis == HY_AXIS_NONE
+               ? (double)layout->image_bytes
+               : all->image_bytes;
+}
+
 static void measure(division *d)
 {
     for (int i = 0; i < d->count; i++) {
@@ -125,19 +139,26 @@ static void measure(division *d)
         s->all_s   = 2 * (s->alone_s - hy_estimate_seconds(portion, &half));
         s->all_s   = fmax(s->all_s, 1e-3 * s->alone_s);
         s->fixed_s = fmax(0, s->alone_s - s->all_s);
-        s->image_s = fmin(s->fixed_s, all.image_bytes / portion->rates.h2d_Bps);
+        s->image_s =
+            fmin(s->fixed_s, shared_bytes(d, portion, &all) / portion->rates.h2d_Bps);
     }
 }
 
-/* Returns the fixed seconds of a device. If n devices take part and may copy B or X from
-   each other, only 1/n of the time in which it arrives from the host counts. */
-static double fixed_of(const division *d, const share *s)
+/* Returns the number of devices that take part. */
+static int count_in(const division *d)
 {
     int in = 0;
 
     for (int i = 0; i < d->count; i++)
         in += d->of[i].in;
-    return s->fixed_s - s->image_s * (1 - 1.0 / in);
+    return in;
+}
+
+/* Returns the fixed seconds of a device. They contain the time in which B or X arrives,
+   as far as the host sends it. */
+static double fixed_of(const division *d, const share *s)
+{
+    return s->fixed_s - s->image_s * (1 - hy_x_rows_sent(&d->x_rows, count_in(d)));
 }
 
 /* Sets the weights so that all devices that take part finish at the same time, which is
@@ -168,6 +189,7 @@ static double seconds(const division *d)
 {
     hy_estimate each[HY_MAX_DEVICES];
     const hy_rates *rates[HY_MAX_DEVICES];
+    const int in = count_in(d);
     hy_rates host;
     int count = 0;
 
@@ -175,7 +197,10 @@ static double seconds(const division *d)
     for (int i = 0; i < d->count; i++) {
         if (!d->of[i].in)
             continue;
-        each[count]    = part_of(d, i, d->of[i].weight);
+        each[count] = part_of(d, i, d->of[i].weight);
+        if (hy_x_rows_limited(&d->x_rows, in))
+            each[count] = hy_x_rows_estimate(&d->portions[i], &each[count],
+                                             hy_x_rows_sent(&d->x_rows, in));
         rates[count++] = &d->portions[i].rates;
     }
     return hy_seconds_together(each, rates, count, &host);
@@ -298,9 +323,11 @@ hybrid_status hy_divide(const hybrid_csr *A, const hybrid_csr *B, hy_portion *po
     hybrid_status status = plan_others(&d);
 
     if (status == HYBRID_OK && d.count > 1) {
+        hy_x_rows_sample(portions, A, B, &d.x_rows);
         measure(&d);
         choose(&d);
         give_rows(&d);
+        status = hy_x_rows_limit(&d.x_rows, portions, d.count);
     }
     *count = d.count;
     for (int i = 0; i < d.count && status == HYBRID_OK && d.count > 1 && !B; i++)
@@ -317,8 +344,8 @@ static int may_take(const hy_portion *portion)
 {
     const unsigned flags = portion->product->options.flags;
 
-    return portion->layout.image.axis == HY_AXIS_NONE && portion->site->depth > 0 &&
-           !(flags & HYBRID_RESIDENT) &&
+    return portion->layout.image.axis == HY_AXIS_NONE && portion->x_end == 0 &&
+           portion->site->depth > 0 && !(flags & HYBRID_RESIDENT) &&
            (portion->product->op == HY_SPGEMM || !(flags & HYBRID_DETERMINISTIC));
 }
 

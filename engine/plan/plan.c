@@ -296,21 +296,29 @@ static hybrid_status make_chunks(hybrid_plan *plan, given *from)
     return status;
 }
 
+/* Returns 1 if a plan that was made with a sample stands, or failed for a reason that a
+   complete inspection would not change. */
+static int is_final(const hybrid_plan *plan, hy_portion *portion, hybrid_status status)
+{
+    if (!plan->product.streams)
+        return 1;
+    if (status == HYBRID_OK)
+        return hy_stream_settle(portion);
+    return status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_UNSUPPORTED;
+}
+
 /* Cuts the product with a sampled profile if the run can keep to such a cut, else with a
    complete one. */
 static hybrid_status make_all_chunks(hybrid_plan *plan, given *from)
 {
-    hy_product *product = &plan->product;
+    hy_product *product        = &plan->product;
+    const hybrid_status status = make_chunks(plan, from);
 
-    if (product->streams) {
-        const hybrid_status status = make_chunks(plan, from);
-        if (!product->streams ||
-            (status == HYBRID_OK && hy_stream_settle(plan->portions)))
-            return status;
-        product->streams = 0;
-        hy_message_clear(&product->engine->ctx.message);
-        hy_layout_free(product, &plan->portions->layout);
-    }
+    if (is_final(plan, plan->portions, status))
+        return status;
+    product->streams = 0;
+    hy_message_clear(&product->engine->ctx.message);
+    hy_layout_free(product, &plan->portions->layout);
     return make_chunks(plan, from);
 }
 
@@ -318,7 +326,7 @@ static hybrid_status make(hybrid_plan *plan, given *from, hy_loader **prefetcher
 {
     hy_product *product = &plan->product;
 
-    product->streams = hy_stream_may(product, from->A, *prefetcher != NULL);
+    product->streams = hy_stream_may(product, from->A);
     HY_TRY(make_all_chunks(plan, from));
     HY_TRY(divide(plan, from));
     HY_TRY(open_sites(plan, prefetcher));

@@ -31,9 +31,10 @@ void hy_portion_assign(hy_portion *portion, const hy_product *product,
     portion->backend         = backend;
     portion->transposed_room = 0;
     portion->profile         = product->profile;
-    portion->begin           = 0;
-    portion->end             = product->profile.rows;
-    portion->weight          = 1;
+    portion->x_begin = portion->x_end = 0;
+    portion->begin                    = 0;
+    portion->end                      = product->profile.rows;
+    portion->weight                   = 1;
     hy_rates_of(backend, &portion->rates);
     portion->rates.memory -= hy_smaller(product->narrow_room, portion->rates.memory);
     hy_product_choose(product, variant, &portion->rates, &portion->profile.features);
@@ -44,8 +45,12 @@ hy_image hy_portion_image(const hy_portion *portion)
 {
     const hy_product *product = portion->product;
 
-    return hy_variant_image(portion->variant, product->b_rows, product->b_cols,
-                            product->b_nnz, portion->profile.type);
+    hy_image image = hy_variant_image(portion->variant, product->b_rows, product->b_cols,
+                                      product->b_nnz, portion->profile.type);
+
+    if (portion->x_end > 0)
+        hy_image_limit(&image, portion->x_begin, portion->x_end);
+    return image;
 }
 
 int hy_portion_fits(const hy_portion *portion)

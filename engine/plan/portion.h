@@ -79,6 +79,9 @@ typedef struct hy_portion {
     hy_traffic traffic;
     hy_site *site;      /* the site that computes the portion; NULL until
                            hy_portion_open() */
+    int64_t x_begin, x_end; /* several devices, A*X: rows of X that the portion's own rows of
+                               A touch and that are sent; else x_end is 0, and all of B or
+                               X is sent */
     int64_t begin, end; /* rows [begin, end), which the portion owns; a sparse result uses
                            them only in runs that know the positions of its rows */
     double weight;      /* share of the work of the rows that the portion owns, 0 to 1;

@@ -16,7 +16,6 @@
 #include "engine/run/resident.h"
 #include "engine/tables/refusals.h"
 #include "partition/pattern/chunks.h"
-#include "partition/parts/x_block.h"
 
 enum {
     SLOTS = 4,       /* number of pieces of the host in flight */
@@ -340,7 +339,7 @@ const hy_forecast *hy_split_forecast(const hy_forecast *forecasts,
     const hy_forecast *forecast = &forecasts[idle ? HY_RUNS_PINNED : HY_RUNS_PAGEABLE];
 
     if (!helps || forecast->why_not || hy_resident_everywhere(portions, count) ||
-        !hy_x_is_at_hand(&problem->source))
+        !hy_source_at_hand(&problem->source))
         return NULL;
     return forecast;
 }

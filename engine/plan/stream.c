@@ -10,16 +10,28 @@ enum {
     ARRAYS = 16 << 8 /* bytes by which the alignment of its arrays may enlarge a chunk */
 };
 
-int hy_stream_may(const hy_product *product, const hybrid_csr *A, int prefetched)
+/* Returns 1 if B leaves the device little or no memory for slots. If B fits, it is sent
+   to the device meanwhile, and the device waits for B, not for the plan. */
+static int exceeds_device(const hy_product *product, hybrid_type type)
+{
+    const hy_image image =
+        hy_image_of_csr(product->b_rows, product->b_cols, product->b_nnz, type);
+    hy_rates rates;
+
+    hy_rates_of(product->engine->device, &rates);
+    return hy_align(hy_image_room(&image)) > hy_allowed(rates.memory, HY_ALLOW_MOST);
+}
+
+int hy_stream_may(const hy_product *product, const hybrid_csr *A)
 {
     const hybrid_engine *engine  = product->engine;
     const hybrid_plan_options *o = &product->options;
-    const hy_settings *settings  = hy_settings_of(engine);
 
-    return product->op == HY_SPGEMM && product->one_shot && !prefetched &&
-           engine->device_count == 1 && !hy_product_device(product) &&
-           !(o->flags & HYBRID_EXPLAIN) && o->chunk_rows == 0 &&
-           o->split != HYBRID_SPLIT_HOST && A->nnz >= settings->stream_entries;
+    return product->op == HY_SPGEMM && product->one_shot && engine->device_count == 1 &&
+           !hy_product_device(product) && !(o->flags & HYBRID_EXPLAIN) &&
+           o->chunk_rows == 0 && o->split != HYBRID_SPLIT_HOST &&
+           A->nnz >= hy_settings_of(engine)->stream_entries &&
+           exceeds_device(product, A->type);
 }
 
 size_t hy_stream_slot(const hy_profile *profile, size_t slot_bytes)

@@ -8,12 +8,10 @@
 
 #include "engine/plan/portion.h"
 
-/* Returns 1 if the product may be planned by a sample: a one-shot SpGEMM with operands
-   and result in host memory, one device, at least hy_settings.stream_entries entries of
-   A, and without HYBRID_EXPLAIN, chunk_rows or a split that gives the host all work.
-   Returns 0 if `prefetched` is 1: B is sent meanwhile, so that the device would wait for
-   B in any case. */
-int hy_stream_may(const hy_product *product, const hybrid_csr *A, int prefetched);
+/* Returns 1 if the product may be planned by a sample: a one-shot SpGEMM with operands and
+   result in host memory, whose B exceeds the memory of the only device, and without
+   options that ask for exact numbers. */
+int hy_stream_may(const hy_product *product, const hybrid_csr *A);
 
 /* Returns the bytes of a slot that a chunk may take by estimate, so that its exact size
    fits the slot; all of slot_bytes unless the profile is sampled. */

@@ -132,8 +132,9 @@ static void add_chunks(const hy_portion *portion, const hy_layout *layout, doubl
 static double first_part(const hy_portion *portion, const hy_layout *layout)
 {
     const hy_image *image = &layout->image;
-    const double part =
-        (double)layout->chunks[0].x_end / (double)hy_max(portion->product->b_rows, 1);
+    const int64_t sent    = portion->product->b_rows - image->before - image->after;
+    const double part     = (double)hy_max(layout->chunks[0].x_end - image->before, 0) /
+                        (double)hy_max(sent, 1);
     const double cols =
         image->axis == HY_AXIS_COLS ? (double)image->block / (double)image->cols : 1;
 
@@ -149,7 +150,8 @@ static void add_image(const hy_portion *portion, const hy_layout *layout,
         hy_image_is_gathered(&layout->image) ? 0 : (double)layout->image_bytes;
     const double left = fmax(0, all - found->prefetching_s * portion->rates.h2d_Bps);
 
-    const int whole = layout->image.axis == HY_AXIS_NONE;
+    const int whole = hy_image_is_held(&layout->image) &&
+                      layout->image.before + layout->image.after == 0;
 
     e->image_bytes = whole && portion->product->engine->relays ? left : 0;
     e->first_bytes = fmin(left, first_part(portion, layout) * all);

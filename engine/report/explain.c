@@ -136,6 +136,8 @@ static void put_where(hy_words *w, const hybrid_plan *plan)
         hy_words_put(w, "; the GPU would take ");
         put_seconds(w, hy_plan_device_s(plan));
     }
+    if (plan->product.engine->left_out[0])
+        hy_words_put(w, "\nleft out    %s", plan->product.engine->left_out);
     hy_words_put(w, "\nalgorithm   %s: %s\n", first->variant->name, summary_of(plan));
 }
 

@@ -31,7 +31,8 @@ hybrid_status hybrid_engine_machine(const hybrid_engine *engine, hybrid_machine 
         .rates_path      = is_told ? engine->rates.path : "",
         .rates_date      = computes->measured.date,
         .with_cuda       = HYBRID_WITH_CUDA,
-        .device_count    = engine->device_count};
+        .device_count    = engine->device_count,
+        .left_out        = engine->left_out};
 
     hy_struct_write(&hy_machine_struct, &found, out);
     return HYBRID_OK;

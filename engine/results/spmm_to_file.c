@@ -1,21 +1,15 @@
 /* engine/results/spmm_to_file.c - Y = alpha*A*X, written to a file while it is computed.
 
-   Y is computed in panels of a fixed number of rows, which depends on the budget of host
-   memory alone. Each panel is planned as a product of its own, so that a resumed run
-   repeats the plans, and the bits, of an uninterrupted one. */
+   Y is computed in panels of a fixed number of rows, or fewer, which depends on the
+   operands and the budget of host memory (spmm_room.h). Each panel is planned as a
+   product of its own, so that a resumed run repeats the plans, and the bits, of an
+   uninterrupted one. A panel is written in smaller pieces. */
 #include <string.h>
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "engine/files/spmm_parts.h"
 #include "engine/results/result_file.h"
-
-enum {
-    SHARE = 32,            /* a panel takes 1 / SHARE of the budget of host memory, within
-                              the bounds below */
-    LEAST_BYTES = 1 << 18, /* minimum bytes of a panel */
-    MOST_BYTES  = 64 << 20 /* maximum bytes of a panel */
-};
 
 typedef struct writing {
     hy_spmm parts;
@@ -26,29 +20,16 @@ typedef struct writing {
 /* ---- panels -------------------------------------------------------------------------
  */
 
-static int64_t row_bytes(const hybrid_dense *Y)
-{
-    return Y->cols * (int64_t)hy_value_size(Y->type);
-}
-
-static int64_t panel_rows(const hybrid_engine *engine, const hybrid_dense *Y)
-{
-    const int64_t cap   = engine->ctx.memory.meter.cap;
-    const int64_t share = cap > 0 ? cap / SHARE : MOST_BYTES;
-    const int64_t piece = hy_settings_of(engine)->piece_bytes;
-    const int64_t bytes =
-        piece > 0 ? piece : hy_max(LEAST_BYTES, hy_min(MOST_BYTES, share));
-
-    return hy_max(1, hy_min(Y->rows, bytes / hy_max(1, row_bytes(Y))));
-}
-
-/* Writes a panel. Each call makes a panel of the file, so that panels begin with the same
-   rows in every run. */
+/* Writes a panel in pieces, except for rows that an earlier run has written. */
 static hybrid_status take(void *user, const hybrid_dense *rows)
 {
-    writing *w = user;
+    writing *w         = user;
+    const int64_t done = hy_max(0, hy_min(w->result.first - w->parts.y_row, rows->rows));
+    hybrid_dense rest  = *rows;
 
-    HY_TRY(hy_row_writer_dense(&w->result.rows, rows));
+    rest.rows -= done;
+    rest.data = hy_dense_at(rows, done * rows->ld);
+    HY_TRY(hy_row_writer_dense(&w->result.rows, &rest));
     return hy_row_writer_cut(&w->result.rows);
 }
 
@@ -66,7 +47,7 @@ static hybrid_status describe(const writing *w, const hybrid_dense *Y, hy_facts 
     HY_TRY(hy_facts_operand(facts, "A", &w->parts.A.source));
     HY_TRY(hy_facts_operand(facts, "X", &w->parts.caller_x));
     hy_facts_options(facts, engine, &w->parts.call.options);
-    hy_facts_add(facts, "panels of %lld rows", (long long)panel_rows(engine, Y));
+    hy_facts_add(facts, "panels of %lld rows", (long long)w->panel.rows);
     return HYBRID_OK;
 }
 
@@ -78,8 +59,7 @@ static hybrid_status open_result(writing *w, const hybrid_dense *Y)
 
     if (w->result.options.resume)
         HY_TRY(describe(w, Y, &facts));
-    return hy_result_open(&w->result, &shape, &facts,
-                          w->panel.rows * Y->cols * (int64_t)sizeof(double));
+    return hy_result_open(&w->result, &shape, &facts, w->parts.room.piece_bytes);
 }
 
 static hybrid_status multiply(writing *w, const hybrid_dense *Y)
@@ -87,7 +67,7 @@ static hybrid_status multiply(writing *w, const hybrid_dense *Y)
     HY_TRY(open_result(w, Y));
     if (w->result.first == Y->rows)
         return HYBRID_OK;
-    HY_TRY(hy_spmm_read_small(&w->parts));
+    HY_TRY(hy_spmm_check_a(&w->parts));
     HY_TRY(hy_array(&w->parts.call.engine->ctx, w->panel.rows * Y->cols,
                     hy_value_size(Y->type), "a panel of Y", &w->panel.data));
     w->parts.Y = &w->panel;
@@ -111,7 +91,7 @@ static hybrid_status compute(hybrid_engine *engine, double alpha, const hybrid_o
                                     one result */
         w.parts.call.options.flags |= HYBRID_DETERMINISTIC;
     w.panel              = Y;
-    w.panel.rows         = panel_rows(engine, &Y);
+    w.panel.rows         = hy_min(Y.rows, w.parts.room.panel_rows);
     hybrid_status status = hy_result_close(&w.result, multiply(&w, &Y));
     if (status == HYBRID_OK) {
         hy_spmm_end(&w.parts);

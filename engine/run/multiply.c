@@ -2,6 +2,8 @@
    compute them, and reports. */
 #include "engine/run/multiply.h"
 
+#include <math.h>
+
 #include "base/threads/clock.h"
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
@@ -9,6 +11,7 @@
 #include "engine/rates/estimate.h"
 #include "engine/rates/traffic.h"
 #include "engine/api/pin.h"
+#include "engine/report/reading.h"
 #include "engine/run/resident.h"
 #include "partition/move/sources.h"
 #include "partition/parts/x_block.h"
@@ -228,53 +231,69 @@ static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
     return hy_run_product(sites, problem, &sink.sink, &listener, &history->report);
 }
 
-/* Returns the maximum bytes of a column block of X that the host reads: half of free host
-   memory, but at least one column. The other half is for computing, which may need as
-   much to copy a column-major X to rows. */
+/* Returns the maximum bytes of a block of X that the host reads. Two are in memory. */
 static int64_t block_bytes(const hy_problem *problem)
 {
     const hy_meter *meter = &problem->ctx->memory.meter;
-    const int64_t column  = problem->X->rows * (int64_t)hy_value_size(problem->X->type);
+    const int64_t most = hy_x_block_bytes(problem->ctx), cap = hy_meter_cap(meter);
 
-    return meter->cap == 0 ? INT64_MAX
-                           : hy_max(column, (meter->cap - hy_meter_used(meter)) / 2);
+    return cap == 0 ? most : hy_max(1, hy_min(most, (cap - hy_meter_used(meter)) / 4));
 }
 
-/* Multiplies the columns of X that the block holds. */
+/* Adds the product of a block's rows of X to Y, or makes it Y if there is no block before
+   it. */
 static hybrid_status run_block(const hybrid_plan *plan, const hy_sites *sites,
                                const hy_problem *all, const hy_x_block *block,
                                hy_history *history)
 {
-    hybrid_dense Y     = hy_x_block_of_y(block, all->Y);
-    hy_problem problem = *all;
+    hy_problem problem    = *all;
+    hy_progress *progress = &all->ctx->progress;
 
-    problem.X      = &block->X;
-    problem.Y      = &Y;
-    problem.source = hy_source_dense(all->ctx, &block->X);
-    return run_chunks(plan, sites, &problem, history);
+    problem.A        = &block->A;
+    problem.a_source = hy_source_csr(all->ctx, &block->A);
+    problem.X        = &block->X;
+    problem.source   = hy_source_dense(all->ctx, &block->X);
+    if (block->begin > 0)
+        problem.beta = 1;
+    hy_progress_share(progress, (double)block->A.nnz / fmax(1, (double)all->A->nnz));
+    const hybrid_status status = run_chunks(plan, sites, &problem, history);
+    hy_progress_share(progress, 1);
+    return status;
 }
 
-/* Lets the host compute in place: each column block of X is multiplied in a run of its
-   own. */
+static void tell_block(const hybrid_engine *engine, const hy_x_block *block)
+{
+    const int64_t size = (int64_t)hy_value_size(block->X.type);
+
+    hy_tell_reading(engine, &(hy_reading){.lane      = "reader-X",
+                                          .row_begin = block->begin,
+                                          .row_end   = block->end,
+                                          .bytes = block->X.rows * block->X.cols * size,
+                                          .begin_ns = block->begin_ns,
+                                          .end_ns   = block->end_ns});
+}
+
+/* Lets the host compute in place: each block of rows of X is multiplied in a run of its
+   own, with the entries of A that refer to these rows. */
 static hybrid_status run_in_place(const hybrid_plan *plan, const hy_sites *sites,
                                   const hy_problem *problem, hy_history *history)
 {
-    const hy_chunk_list planned = sites->of[0]->list;
-    hybrid_report *report       = &history->report;
-    int64_t chunks              = 0;
+    hybrid_report *report = &history->report;
+    int64_t chunks        = 0;
     hybrid_status status;
     hy_x_block block;
 
-    hy_x_block_open(&problem->source, block_bytes(problem), &block);
+    if (hy_source_at_hand(&problem->source))
+        return run_chunks(plan, sites, problem, history);
+    hy_x_block_open(&problem->source, problem->A, block_bytes(problem), &block);
     do {
         status = hy_x_block_next(&block, report);
         if (status != HYBRID_OK)
             break;
-        const hy_image image = hy_x_block_image(&block);
-        sites->of[0]->list   = hy_chunks_in(&planned, &image);
-        status               = run_block(plan, sites, problem, &block, history);
+        tell_block(plan->product.engine, &block);
+        status = run_block(plan, sites, problem, &block, history);
         chunks += report->chunks;
-    } while (status == HYBRID_OK && block.end < problem->X->cols);
+    } while (status == HYBRID_OK && block.end < problem->X->rows);
     report->chunks = chunks;
     hy_x_block_close(&block);
     return status;

@@ -1,5 +1,5 @@
 /* engine/tables/refusals.c - the table of choices that exclude each other. docs/design.md
-   lists its sentences. */
+   lists its pairs and reasons. */
 #include "engine/tables/refusals.h"
 
 const hy_refusal hy_refusals[] = {

@@ -1,4 +1,5 @@
 /* gpu/backend/cuda_backend.cu - a CUDA device as a backend. */
+#include <ctype.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -85,25 +86,47 @@ static hybrid_status find_device(hy_context *ctx, int device)
     return HYBRID_OK;
 }
 
-/* Stores the device's name, number of multiprocessors, limits and speeds in *b. Fails
-   with NO_DEVICE if this build has no code for the device. */
-static hybrid_status learn_device(cuda_backend *b)
+/* Stores the PCI address in lower case, as the system writes it; "" if CUDA does not
+ * tell. */
+static void find_bus(cuda_backend *b)
 {
-    hy_context *ctx  = b->base.ctx;
-    cudaDeviceProp p = {};
+    char *bus = b->base.bus;
+    if (cudaDeviceGetPCIBusId(bus, sizeof b->base.bus, b->device) != cudaSuccess) {
+        (void)cudaGetLastError();
+        bus[0] = '\0';
+    }
+    for (; *bus; bus++)
+        *bus = char(tolower(*bus));
+}
+
+/* Stores the device's properties in *p, and gives the device the name that errors call it
+   by. */
+static hybrid_status name_device(cuda_backend *b, cudaDeviceProp *p)
+{
+    snprintf(b->base.name, sizeof b->base.name, "GPU %d", b->device);
+    HY_CUDA(&b->base, cudaGetDeviceProperties(p, b->device));
+    snprintf(b->base.name, sizeof b->base.name, "GPU %d (%.80s)", b->device, p->name);
+    return HYBRID_OK;
+}
+
+/* Stores the device's number of multiprocessors, limits and speeds in *b. `p` has the
+   properties of the device. Fails with NO_DEVICE if this build has no code for it. */
+static hybrid_status learn_device(cuda_backend *b, const cudaDeviceProp &p)
+{
+    hy_backend *self = &b->base;
     int core_kHz = 0, mem_kHz = 0;
-    HY_CUDA(ctx, cudaGetDeviceProperties(&p, b->device));
-    HY_CUDA(ctx, cudaDeviceGetAttribute(&core_kHz, cudaDevAttrClockRate, b->device));
-    HY_CUDA(ctx, cudaDeviceGetAttribute(&mem_kHz, cudaDevAttrMemoryClockRate, b->device));
+    HY_CUDA(self, cudaDeviceGetAttribute(&core_kHz, cudaDevAttrClockRate, b->device));
+    HY_CUDA(self,
+            cudaDeviceGetAttribute(&mem_kHz, cudaDevAttrMemoryClockRate, b->device));
 
     cudaFuncAttributes code;
     const cudaError_t error = cudaFuncGetAttributes(&code, nothing);
     if (error != cudaSuccess) {
         (void)cudaGetLastError();
-        return hy_fail(ctx, HYBRID_NO_DEVICE,
+        return hy_fail(self->ctx, HYBRID_NO_DEVICE,
                        "this build has no code for %s (%s); build it with "
                        "-DCMAKE_CUDA_ARCHITECTURES=%d",
-                       p.name, cudaGetErrorString(error), 10 * p.major + p.minor);
+                       self->name, cudaGetErrorString(error), 10 * p.major + p.minor);
     }
 
     b->width        = p.multiProcessorCount;
@@ -129,17 +152,19 @@ static hybrid_status learn_device(cuda_backend *b)
    free device memory divided by `parts`, the number of backends that share the device. */
 static hybrid_status set_up(cuda_backend *b, size_t device_bytes, int parts)
 {
-    hy_context *ctx = b->base.ctx;
+    cudaDeviceProp p = {};
     size_t bytes = 0, all = 0;
+    HY_TRY(name_device(b, &p));
+    find_bus(b);
     HY_TRY(hy_cuda_enter(b));
     /* is made first, because CUDA then reports a device that does not work */
-    HY_CUDA(ctx, cudaStreamCreateWithFlags(&b->clock, cudaStreamNonBlocking));
-    HY_CUDA(ctx, cudaEventCreateWithFlags(&b->followed, cudaEventDisableTiming));
+    HY_CUDA(&b->base, cudaStreamCreateWithFlags(&b->clock, cudaStreamNonBlocking));
+    HY_CUDA(&b->base, cudaEventCreateWithFlags(&b->followed, cudaEventDisableTiming));
     nvtxNameCudaStreamA(b->clock, "clock");
-    HY_TRY(learn_device(b));
+    HY_TRY(learn_device(b, p));
     b->attributes = hy_cuda_find_attributes();
     HY_TRY(hy_cuda_pool_open(b));
-    HY_CUDA(ctx, cudaMemGetInfo(&bytes, &all));
+    HY_CUDA(&b->base, cudaMemGetInfo(&bytes, &all));
     b->base.device.cap =
         int64_t(device_bytes ? device_bytes : bytes / 10 * 9 / size_t(parts));
     return hy_cuda_set_epoch(b);
@@ -193,6 +218,7 @@ static hybrid_status open(hy_context *ctx, const hybrid_engine_options *options,
     b->base.ops     = &hy_cuda_backend_ops;
     b->base.ctx     = ctx;
     b->base.blocks  = &b->block_speeds;
+    b->base.node    = -1;
     b->device       = options->device;
     pthread_mutex_init(&b->lock, nullptr);
     hy_blocks_open(&b->blocks);

@@ -100,7 +100,7 @@ hybrid_status hy_code_deltas(hy_lane *self, const int32_t *numbers, const int64_
 {
     const int64_t room = int64_t(hy_width(self)) * (HY_SM_THREADS / THREADS);
     HY_TRY(hy_lane_enter(self));
-    HY_CUDA(self->backend->ctx,
+    HY_CUDA(self->backend,
             cudaMemsetAsync(coded, 0, hy_deltas_head(most), hy_stream(self)));
     encode_deltas<<<hy_blocks(hy_deltas_frames(most), 1, room), THREADS, 0,
                     hy_stream(self)>>>(numbers, count, static_cast<char *>(coded));

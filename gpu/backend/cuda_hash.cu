@@ -84,13 +84,12 @@ static void launch(const hybrid_csr *A, unsigned long long *sum, cudaStream_t st
 static hybrid_status hash_to(hy_backend *self, const hybrid_csr *A,
                              unsigned long long *sum, uint64_t *out)
 {
-    hy_context *ctx           = self->ctx;
     const cudaStream_t stream = hy_cuda_mine(self)->clock;
-    HY_CUDA(ctx, cudaMemsetAsync(sum, 0, sizeof *sum, stream));
+    HY_CUDA(self, cudaMemsetAsync(sum, 0, sizeof *sum, stream));
     launch(A, sum, stream);
-    HY_TRY(hy_cuda_check(ctx, cudaGetLastError(), "hashing a pattern"));
-    HY_CUDA(ctx, cudaMemcpyAsync(out, sum, sizeof *sum, cudaMemcpyDefault, stream));
-    HY_CUDA(ctx, cudaStreamSynchronize(stream));
+    HY_TRY(hy_cuda_check(self, cudaGetLastError(), "hashing a pattern"));
+    HY_CUDA(self, cudaMemcpyAsync(out, sum, sizeof *sum, cudaMemcpyDefault, stream));
+    HY_CUDA(self, cudaStreamSynchronize(stream));
     return HYBRID_OK;
 }
 

@@ -14,16 +14,16 @@ struct cuda_lane {
     bool borrowed; /* true if the stream is the caller's */
 };
 
-hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call)
+hybrid_status hy_cuda_check(const hy_backend *device, cudaError_t error, const char *call)
 {
     if (error == cudaSuccess)
         return HYBRID_OK;
     (void)cudaGetLastError(); /* clears the error, so that the next call does not report
                                  it again */
-    return hy_fail(ctx, HYBRID_DEVICE_FAILED,
-                   "the GPU reported an error: %s; run 'hybrid_spmm doctor', or compute "
-                   "without the GPU (--backend host) [%s]",
-                   cudaGetErrorString(error), call);
+    return hy_fail(device->ctx, HYBRID_DEVICE_FAILED,
+                   "%s reported an error: %s; run 'hybrid_spmm doctor', or compute "
+                   "without this GPU (--devices, --backend host) [%s]",
+                   device->name, cudaGetErrorString(error), call);
 }
 
 /* Clears a pending error and makes the device current, because other users of CUDA in
@@ -32,7 +32,7 @@ hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call
 hybrid_status hy_cuda_enter(const cuda_backend *b)
 {
     (void)cudaGetLastError();
-    HY_CUDA(b->base.ctx, cudaSetDevice(b->device));
+    HY_CUDA(&b->base, cudaSetDevice(b->device));
     return HYBRID_OK;
 }
 
@@ -41,8 +41,7 @@ hybrid_status hy_cuda_enter(const cuda_backend *b)
 hybrid_status hy_cuda_works(const cuda_backend *b, const char *call)
 {
     const cudaError_t error = cudaStreamQuery(b->clock);
-    return error == cudaErrorNotReady ? HYBRID_OK
-                                      : hy_cuda_check(b->base.ctx, error, call);
+    return error == cudaErrorNotReady ? HYBRID_OK : hy_cuda_check(&b->base, error, call);
 }
 
 /* ---- lanes as variants see them ---- */
@@ -77,7 +76,7 @@ hybrid_status hy_lane_loaded(hy_lane *self)
     cudaError_t error = hy_cuda_await_loads(b);
     if (error != cudaSuccess)
         error = load_again(b);
-    return hy_cuda_check(self->backend->ctx, error, "loading kernels");
+    return hy_cuda_check(self->backend, error, "loading kernels");
 }
 
 int hy_width(const hy_lane *self)
@@ -88,39 +87,37 @@ int hy_width(const hy_lane *self)
 /* Makes the side stream and its events when a variant first asks for them. */
 static hybrid_status open_side(cuda_lane *l)
 {
-    hy_context *ctx = l->base.backend->ctx;
+    const hy_backend *b = l->base.backend;
     if (!l->forked)
-        HY_CUDA(ctx, cudaEventCreateWithFlags(&l->forked, cudaEventDisableTiming));
+        HY_CUDA(b, cudaEventCreateWithFlags(&l->forked, cudaEventDisableTiming));
     if (!l->joined)
-        HY_CUDA(ctx, cudaEventCreateWithFlags(&l->joined, cudaEventDisableTiming));
+        HY_CUDA(b, cudaEventCreateWithFlags(&l->joined, cudaEventDisableTiming));
     if (!l->side)
-        HY_CUDA(ctx, cudaStreamCreateWithFlags(&l->side, cudaStreamNonBlocking));
+        HY_CUDA(b, cudaStreamCreateWithFlags(&l->side, cudaStreamNonBlocking));
     return HYBRID_OK;
 }
 
 hybrid_status hy_fork(hy_lane *self, cudaStream_t *side)
 {
-    cuda_lane *l    = reinterpret_cast<cuda_lane *>(self);
-    hy_context *ctx = self->backend->ctx;
+    cuda_lane *l = reinterpret_cast<cuda_lane *>(self);
     HY_TRY(open_side(l));
-    HY_CUDA(ctx, cudaEventRecord(l->forked, l->stream));
-    HY_CUDA(ctx, cudaStreamWaitEvent(l->side, l->forked, 0));
+    HY_CUDA(self->backend, cudaEventRecord(l->forked, l->stream));
+    HY_CUDA(self->backend, cudaStreamWaitEvent(l->side, l->forked, 0));
     *side = l->side;
     return HYBRID_OK;
 }
 
 hybrid_status hy_join(hy_lane *self)
 {
-    cuda_lane *l    = reinterpret_cast<cuda_lane *>(self);
-    hy_context *ctx = self->backend->ctx;
-    HY_CUDA(ctx, cudaEventRecord(l->joined, l->side));
-    HY_CUDA(ctx, cudaStreamWaitEvent(l->stream, l->joined, 0));
+    cuda_lane *l = reinterpret_cast<cuda_lane *>(self);
+    HY_CUDA(self->backend, cudaEventRecord(l->joined, l->side));
+    HY_CUDA(self->backend, cudaStreamWaitEvent(l->stream, l->joined, 0));
     return HYBRID_OK;
 }
 
 hybrid_status hy_launched(hy_lane *self, const char *what)
 {
-    return hy_cuda_check(self->backend->ctx, cudaGetLastError(), what);
+    return hy_cuda_check(self->backend, cudaGetLastError(), what);
 }
 /* ---- lanes ---- */
 
@@ -131,12 +128,12 @@ hybrid_status hy_cuda_lane_open(hy_backend *self, const char *name, int urgent,
     void *room      = nullptr;
     int lowest = 0, highest = 0; /* the most urgent priority has the smallest number */
     HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
-    HY_CUDA(ctx, cudaDeviceGetStreamPriorityRange(&lowest, &highest));
+    HY_CUDA(self, cudaDeviceGetStreamPriorityRange(&lowest, &highest));
     HY_TRY(hy_array(ctx, 1, sizeof(cuda_lane), "a lane", &room));
     cuda_lane *l = static_cast<cuda_lane *>(room);
     *l           = cuda_lane{{self, name}, nullptr, nullptr, nullptr, nullptr, false};
     const hybrid_status status =
-        hy_cuda_check(ctx,
+        hy_cuda_check(self,
                       cudaStreamCreateWithPriority(&l->stream, cudaStreamNonBlocking,
                                                    urgent ? highest : lowest),
                       "cudaStreamCreateWithPriority");
@@ -194,7 +191,7 @@ hybrid_status hy_cuda_lane_copy(hy_lane *self, void *dst, const void *src, size_
     if (bytes == 0)
         return HYBRID_OK;
     HY_TRY(hy_lane_enter(self));
-    HY_CUDA(self->backend->ctx,
+    HY_CUDA(self->backend,
             cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, hy_stream(self)));
     return HYBRID_OK;
 }
@@ -227,7 +224,7 @@ hybrid_status hy_cuda_lane_copy_rows(hy_lane *self, const hy_row_copy *rows)
     if (rows->bytes == 0 || rows->rows == 0)
         return HYBRID_OK;
     HY_TRY(hy_lane_enter(self));
-    HY_CUDA(self->backend->ctx,
+    HY_CUDA(self->backend,
             cudaMemcpy2DAsync(rows->dst, rows->dst_pitch, rows->src, rows->src_pitch,
                               rows->bytes, size_t(rows->rows), cudaMemcpyDefault,
                               hy_stream(self)));

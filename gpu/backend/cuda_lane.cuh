@@ -6,11 +6,13 @@
 
 #include "base/contract/backend.h"
 
-/* Returns HYBRID_OK, or DEVICE_FAILED with a message that names `call`. */
-hybrid_status hy_cuda_check(hy_context *ctx, cudaError_t error, const char *call);
+/* Returns HYBRID_OK, or DEVICE_FAILED with a message that names the device and `call`. */
+hybrid_status hy_cuda_check(const hy_backend *device, cudaError_t error,
+                            const char *call);
 
-/* Returns from the calling function unless the CUDA call succeeded. */
-#define HY_CUDA(ctx, call) HY_TRY(hy_cuda_check((ctx), (call), #call))
+/* Returns from the calling function unless the CUDA call for `device`, a backend,
+   succeeded. */
+#define HY_CUDA(device, call) HY_TRY(hy_cuda_check((device), (call), #call))
 
 /* Makes the lane's device current in this thread and clears a pending CUDA error. Call it
    before the first launch. */

@@ -44,14 +44,14 @@ hybrid_status hy_cuda_mark_new(hy_backend *self, hy_mark **out)
         *out = mark;
     else
         hy_cuda_mark_free(mark);
-    return hy_cuda_check(ctx, error, "cudaEventCreateWithFlags");
+    return hy_cuda_check(self, error, "cudaEventCreateWithFlags");
 }
 
 static hybrid_status set(hy_lane *self, hy_mark *mark, cudaEvent_t event)
 {
     HY_TRY(hy_lane_enter(self));
     mark->event = event;
-    HY_CUDA(self->backend->ctx, cudaEventRecord(event, hy_stream(self)));
+    HY_CUDA(self->backend, cudaEventRecord(event, hy_stream(self)));
     return HYBRID_OK;
 }
 
@@ -68,7 +68,7 @@ hybrid_status hy_cuda_mark_untimed(hy_lane *self, hy_mark *mark)
 hybrid_status hy_cuda_lane_wait(hy_lane *self, hy_mark *mark)
 {
     HY_TRY(hy_lane_enter(self));
-    HY_CUDA(self->backend->ctx, cudaStreamWaitEvent(hy_stream(self), mark->event, 0));
+    HY_CUDA(self->backend, cudaStreamWaitEvent(hy_stream(self), mark->event, 0));
     return HYBRID_OK;
 }
 
@@ -85,7 +85,7 @@ hybrid_status hy_cuda_host_wait(hy_mark *mark)
     for (;;) {
         const cudaError_t error = cudaEventQuery(mark->event);
         if (error != cudaErrorNotReady)
-            return hy_cuda_check(b->base.ctx, error, "work on the device");
+            return hy_cuda_check(&b->base, error, "work on the device");
         const int64_t waited = hy_now_ns() - start;
         if (spins && waited < HY_SPIN_NS)
             continue;
@@ -103,7 +103,7 @@ hybrid_status hy_cuda_mark_reached(hy_mark *mark, int *out)
     const cudaError_t error = cudaEventQuery(mark->event);
     *out                    = error == cudaSuccess;
     if (error != cudaErrorNotReady)
-        return hy_cuda_check(mark->owner->base.ctx, error, "work on the device");
+        return hy_cuda_check(&mark->owner->base, error, "work on the device");
     (void)cudaGetLastError();
     return HYBRID_OK;
 }
@@ -115,11 +115,10 @@ hybrid_status hy_cuda_mark_reached(hy_mark *mark, int *out)
    its error is smallest. */
 hybrid_status hy_cuda_set_epoch(cuda_backend *b)
 {
-    hy_context *ctx = b->base.ctx;
-    int64_t best    = INT64_MAX;
+    int64_t best = INT64_MAX;
     for (int tries = 0; tries < 4; tries++) {
         cudaEvent_t event = nullptr;
-        HY_CUDA(ctx, cudaEventCreate(&event));
+        HY_CUDA(&b->base, cudaEventCreate(&event));
         const int64_t before = hy_now_ns();
         cudaError_t error    = cudaEventRecord(event, b->clock);
         if (error == cudaSuccess)
@@ -134,7 +133,7 @@ hybrid_status hy_cuda_set_epoch(cuda_backend *b)
         }
         if (event)
             (void)cudaEventDestroy(event);
-        HY_TRY(hy_cuda_check(ctx, error, "reading the device's clock"));
+        HY_TRY(hy_cuda_check(&b->base, error, "reading the device's clock"));
     }
     return HYBRID_OK;
 }

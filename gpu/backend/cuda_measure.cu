@@ -14,7 +14,7 @@ constexpr int MEM_COPIES = 4, LAUNCHES = 256, TRIES = 9;
 /* All timed work is enqueued on lane `main`. Lane `other` is used only when both
    directions are copied at once, for the second direction. */
 struct measuring {
-    hy_context *ctx;
+    hy_backend *backend;
     hy_lane *main, *other;
     cudaEvent_t begin, end, joined;
     hy_buffer up, down;      /* pinned host memory, COPY_BYTES each: source of copies up,
@@ -31,15 +31,15 @@ __global__ void nothing()
 
 hybrid_status copy_up(const measuring *m)
 {
-    HY_CUDA(m->ctx, cudaMemcpyAsync(m->first.ptr, m->up.ptr, COPY_BYTES,
-                                    cudaMemcpyHostToDevice, hy_stream(m->main)));
+    HY_CUDA(m->backend, cudaMemcpyAsync(m->first.ptr, m->up.ptr, COPY_BYTES,
+                                        cudaMemcpyHostToDevice, hy_stream(m->main)));
     return HYBRID_OK;
 }
 
 hybrid_status copy_down_in(const measuring *m, cudaStream_t stream)
 {
-    HY_CUDA(m->ctx, cudaMemcpyAsync(m->down.ptr, m->second.ptr, COPY_BYTES,
-                                    cudaMemcpyDeviceToHost, stream));
+    HY_CUDA(m->backend, cudaMemcpyAsync(m->down.ptr, m->second.ptr, COPY_BYTES,
+                                        cudaMemcpyDeviceToHost, stream));
     return HYBRID_OK;
 }
 
@@ -53,19 +53,20 @@ hybrid_status copy_down(const measuring *m)
 hybrid_status copy_both(const measuring *m)
 {
     const cudaStream_t other = hy_stream(m->other);
-    HY_CUDA(m->ctx, cudaStreamWaitEvent(other, m->begin, 0));
+    HY_CUDA(m->backend, cudaStreamWaitEvent(other, m->begin, 0));
     HY_TRY(copy_up(m));
     HY_TRY(copy_down_in(m, other));
-    HY_CUDA(m->ctx, cudaEventRecord(m->joined, other));
-    HY_CUDA(m->ctx, cudaStreamWaitEvent(hy_stream(m->main), m->joined, 0));
+    HY_CUDA(m->backend, cudaEventRecord(m->joined, other));
+    HY_CUDA(m->backend, cudaStreamWaitEvent(hy_stream(m->main), m->joined, 0));
     return HYBRID_OK;
 }
 
 hybrid_status copy_inside(const measuring *m)
 {
     for (int i = 0; i < MEM_COPIES; i++)
-        HY_CUDA(m->ctx, cudaMemcpyAsync(m->second.ptr, m->first.ptr, MEM_BYTES,
-                                        cudaMemcpyDeviceToDevice, hy_stream(m->main)));
+        HY_CUDA(m->backend,
+                cudaMemcpyAsync(m->second.ptr, m->first.ptr, MEM_BYTES,
+                                cudaMemcpyDeviceToDevice, hy_stream(m->main)));
     return HYBRID_OK;
 }
 
@@ -83,11 +84,11 @@ hybrid_status time_work(const measuring *m, work_fn work, double *seconds)
     double each[TRIES];
     for (int i = -1; i < TRIES; i++) {
         float ms = 0;
-        HY_CUDA(m->ctx, cudaEventRecord(m->begin, hy_stream(m->main)));
+        HY_CUDA(m->backend, cudaEventRecord(m->begin, hy_stream(m->main)));
         HY_TRY(work(m));
-        HY_CUDA(m->ctx, cudaEventRecord(m->end, hy_stream(m->main)));
-        HY_CUDA(m->ctx, cudaEventSynchronize(m->end));
-        HY_CUDA(m->ctx, cudaEventElapsedTime(&ms, m->begin, m->end));
+        HY_CUDA(m->backend, cudaEventRecord(m->end, hy_stream(m->main)));
+        HY_CUDA(m->backend, cudaEventSynchronize(m->end));
+        HY_CUDA(m->backend, cudaEventElapsedTime(&ms, m->begin, m->end));
         if (i >= 0)
             each[i] = double(ms) * 1e-3;
     }
@@ -100,16 +101,16 @@ hybrid_status open_measuring(hy_backend *self, measuring *m)
     const hy_backend_ops *ops = self->ops;
     HY_TRY(hy_cuda_lane_open(self, "measure", 0, &m->main));
     HY_TRY(hy_cuda_lane_open(self, "measure the other way", 0, &m->other));
-    HY_CUDA(m->ctx, cudaEventCreate(&m->begin));
-    HY_CUDA(m->ctx, cudaEventCreate(&m->end));
-    HY_CUDA(m->ctx, cudaEventCreate(&m->joined));
+    HY_CUDA(m->backend, cudaEventCreate(&m->begin));
+    HY_CUDA(m->backend, cudaEventCreate(&m->end));
+    HY_CUDA(m->backend, cudaEventCreate(&m->joined));
     HY_TRY(ops->alloc(self, HY_PINNED, COPY_BYTES, "arrays of measurements", &m->up));
     HY_TRY(ops->alloc(self, HY_PINNED, COPY_BYTES, "arrays of measurements", &m->down));
     HY_TRY(ops->alloc(self, HY_DEVICE, MEM_BYTES, "arrays of measurements", &m->first));
     HY_TRY(ops->alloc(self, HY_DEVICE, MEM_BYTES, "arrays of measurements", &m->second));
     /* the source is written first, because fresh pages may share one page of zeros */
-    HY_CUDA(m->ctx, cudaMemsetAsync(m->first.ptr, 1, MEM_BYTES, hy_stream(m->main)));
-    HY_CUDA(m->ctx, cudaMemsetAsync(m->second.ptr, 2, MEM_BYTES, hy_stream(m->main)));
+    HY_CUDA(m->backend, cudaMemsetAsync(m->first.ptr, 1, MEM_BYTES, hy_stream(m->main)));
+    HY_CUDA(m->backend, cudaMemsetAsync(m->second.ptr, 2, MEM_BYTES, hy_stream(m->main)));
     return HYBRID_OK;
 }
 
@@ -143,7 +144,7 @@ hybrid_status measure(const measuring *m, hy_measured *out)
 {
     double up = 0, down = 0, both = 0, inside = 0, launches = 0;
     int driver = 0;
-    HY_CUDA(m->ctx, cudaDriverGetVersion(&driver));
+    HY_CUDA(m->backend, cudaDriverGetVersion(&driver));
     HY_TRY(time_work(m, copy_up, &up));
     HY_TRY(time_work(m, copy_down, &down));
     HY_TRY(time_work(m, copy_both, &both));
@@ -163,7 +164,7 @@ hybrid_status measure(const measuring *m, hy_measured *out)
 hybrid_status hy_cuda_measure(hy_backend *self, hy_measured *out)
 {
     measuring m = {};
-    m.ctx       = self->ctx;
+    m.backend   = self;
     (void)hy_cuda_await_loads(hy_cuda_mine(self));
     hybrid_status status = hy_cuda_enter(hy_cuda_mine(self));
     if (status == HYBRID_OK)

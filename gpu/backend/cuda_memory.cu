@@ -6,6 +6,7 @@
 
 #include "base/memory/pages.h"
 #include "base/threads/pool.h"
+#include "base/memory/device_full.h"
 #include "base/memory/shortage.h"
 #include "base/text/size_text.h"
 #include "gpu/backend/cuda_lane.cuh"
@@ -14,7 +15,8 @@
 
    cudaHostAlloc() makes 2 GB of pages a second, which would take most of the time of a
    first product. It is ten times faster to map memory as huge pages, let all workers
-   write to them, and register all of the memory in one call. */
+   write to them, and register all of the memory in one call. The pages lie on the device's
+   NUMA node, whichever worker touches them. */
 
 static hybrid_status touch(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -36,6 +38,7 @@ static cudaError_t alloc_pinned(hy_backend *owner, size_t bytes, void **out)
     char *ptr        = hy_pages_map(all);
     if (!ptr)
         return cudaErrorMemoryAllocation;
+    hy_topology_place(hy_pool_topology(owner->ctx->pool), ptr, all, owner->node);
     (void)hy_pool_for(owner->ctx->pool, HY_COMPUTE, 0, int64_t(all),
                       int64_t(HY_HUGE_PAGE), touch, ptr);
     const cudaError_t error =
@@ -132,29 +135,54 @@ static hybrid_status no_room(hy_backend *owner, hy_space space, const char *what
     (void)cudaGetLastError();
     snprintf(facts, sizeof facts, "%s of the %s of the device is free",
              hy_size((int64_t)free).s, hy_size((int64_t)all).s);
-    return hy_device_full(owner->ctx, &owner->device, what, (int64_t)bytes, facts,
+    return hy_device_full(owner, &owner->device, what, (int64_t)bytes, facts,
                           ", or free some GPU memory");
 }
 
+/* Takes memory; frees pooled blocks if there is none left. Does not hold the lock of the
+   list while memory is made, because pinning takes long. */
+static void *take_or_trim(hy_block_list *list, hy_backend *owner, hy_space space,
+                          size_t bytes)
+{
+    void *ptr = take(owner, space, bytes);
+    if (ptr)
+        return ptr;
+    pthread_mutex_lock(&list->lock);
+    drop_pooled(list, owner, space, 0);
+    pthread_mutex_unlock(&list->lock);
+    return take(owner, space, bytes);
+}
+
 static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space space,
-                               size_t bytes, const char *what, hy_cuda_block **out)
+                               size_t bytes, const char *what, void **out)
 {
     void *record = nullptr;
     HY_TRY(hy_array(owner->ctx, 1, sizeof(hy_cuda_block), "a block's record", &record));
-    void *ptr = take(owner, space, bytes);
-    if (!ptr) {
-        drop_pooled(list, owner, space, 0);
-        ptr = take(owner, space, bytes);
-    }
+    void *ptr = take_or_trim(list, owner, space, bytes);
     if (!ptr) {
         hy_array_free(owner->ctx, record);
         HY_TRY(hy_cuda_works(hy_cuda_mine(owner), "allocating memory"));
         return no_room(owner, space, what, bytes);
     }
-    *out        = static_cast<hy_cuda_block *>(record);
-    **out       = hy_cuda_block{ptr, bytes, space, false, owner->ctx->call, list->first};
-    list->first = *out;
+    hy_cuda_block *block = static_cast<hy_cuda_block *>(record);
+    pthread_mutex_lock(&list->lock);
+    *block      = hy_cuda_block{ptr, bytes, space, false, owner->ctx->call, list->first};
+    list->first = block;
+    pthread_mutex_unlock(&list->lock);
+    *out = ptr;
     return HYBRID_OK;
+}
+
+/* Returns the memory of a pooled block, which is taken out of the pool; NULL if there is
+   none. */
+static void *take_pooled(hy_block_list *list, hy_space space, size_t bytes)
+{
+    pthread_mutex_lock(&list->lock);
+    hy_cuda_block *found = find_pooled(list, space, bytes);
+    if (found)
+        found->pooled = false;
+    pthread_mutex_unlock(&list->lock);
+    return found ? found->ptr : nullptr;
 }
 
 void hy_blocks_open(hy_block_list *list)
@@ -179,17 +207,11 @@ hybrid_status hy_blocks_alloc(hy_block_list *list, hy_backend *owner, hy_space s
     if (bytes == 0)
         return HYBRID_OK;
 
-    pthread_mutex_lock(&list->lock);
-    hybrid_status status = HYBRID_OK;
-    hy_cuda_block *found = find_pooled(list, space, bytes);
-    if (!found)
-        status = new_block(list, owner, space, bytes, what, &found);
-    if (status == HYBRID_OK) {
-        found->pooled = false;
-        *out          = hy_buffer{found->ptr, bytes, space};
-    }
-    pthread_mutex_unlock(&list->lock);
-    return status;
+    void *ptr = take_pooled(list, space, bytes);
+    if (!ptr)
+        HY_TRY(new_block(list, owner, space, bytes, what, &ptr));
+    *out = hy_buffer{ptr, bytes, space};
+    return HYBRID_OK;
 }
 
 void hy_blocks_free(hy_block_list *list, hy_buffer *buffer)

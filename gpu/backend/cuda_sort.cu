@@ -22,16 +22,15 @@ template <typename F>
 static hybrid_status with_scratch(hy_lane *lane, hy_scratch scratch, const char *name,
                                   F primitive)
 {
-    hy_context *ctx = lane->backend->ctx;
-    size_t need     = 0;
-    HY_TRY(hy_cuda_check(ctx, primitive(nullptr, need), name));
+    size_t need = 0;
+    HY_TRY(hy_cuda_check(lane->backend, primitive(nullptr, need), name));
     if (need > scratch.bytes)
         return hy_fail(
-            ctx, HYBRID_DEVICE_FAILED,
+            lane->backend->ctx, HYBRID_DEVICE_FAILED,
             "internal error, please report it: %s needs %zu bytes, and %zu were "
             "reserved",
             name, need, scratch.bytes);
-    return hy_cuda_check(ctx, primitive(scratch.ptr, need), name);
+    return hy_cuda_check(lane->backend, primitive(scratch.ptr, need), name);
 }
 
 /* Returns an iterator with element(i) as its element i. */

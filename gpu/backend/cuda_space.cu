@@ -1,7 +1,7 @@
 /* gpu/backend/cuda_space.cu - tells where the caller's operands lie, fetches them, waits
    for the caller's stream, and allocates results in device memory. */
 #include "gpu/backend/cuda_backend.cuh"
-#include "base/memory/shortage.h"
+#include "base/memory/device_full.h"
 
 /* Sets *held to where `ptr` lies, as the driver says, which does not need the device to
    be current. Returns 0 if the driver gives no answer. */
@@ -50,7 +50,7 @@ hy_held hy_cuda_holds(hy_backend *self, const void *ptr)
 hybrid_status hy_cuda_fetch(hy_backend *self, void *to, const void *from, size_t bytes)
 {
     HY_TRY(hy_cuda_enter(hy_cuda_mine(self)));
-    HY_CUDA(self->ctx, cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+    HY_CUDA(self, cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
     return HYBRID_OK;
 }
 
@@ -65,8 +65,8 @@ hybrid_status hy_cuda_follow(hy_backend *self, void *stream)
     (void)cudaGetLastError();
     if (!b->follows) /* no work is pending in the caller's stream */
         return HYBRID_OK;
-    HY_CUDA(self->ctx, cudaEventRecord(hy_cuda_mine(self)->followed,
-                                       static_cast<cudaStream_t>(stream)));
+    HY_CUDA(self, cudaEventRecord(hy_cuda_mine(self)->followed,
+                                  static_cast<cudaStream_t>(stream)));
     return HYBRID_OK;
 }
 
@@ -79,7 +79,7 @@ hybrid_status hy_cuda_reached(hy_backend *self, int *out)
     const cudaError_t error = cudaEventQuery(hy_cuda_mine(self)->followed);
     *out                    = error == cudaSuccess;
     if (error != cudaErrorNotReady)
-        return hy_cuda_check(self->ctx, error, "work in the caller's stream");
+        return hy_cuda_check(self, error, "work in the caller's stream");
     (void)cudaGetLastError();
     return HYBRID_OK;
 }
@@ -94,19 +94,18 @@ constexpr uint64_t POOL_BYTES = uint64_t(2) << 30; /* bytes of freed results tha
 
 hybrid_status hy_cuda_pool_open(cuda_backend *b)
 {
-    hy_context *ctx        = b->base.ctx;
     cudaMemPoolProps props = {};
     uint64_t retained      = POOL_BYTES;
     int supported          = 0;
-    HY_CUDA(ctx, cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported,
-                                        b->device));
+    HY_CUDA(&b->base, cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported,
+                                             b->device));
     if (!supported)
         return HYBRID_OK;
     props.allocType     = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
     props.location.id   = b->device;
-    HY_CUDA(ctx, cudaMemPoolCreate(&b->pool, &props));
-    HY_CUDA(ctx,
+    HY_CUDA(&b->base, cudaMemPoolCreate(&b->pool, &props));
+    HY_CUDA(&b->base,
             cudaMemPoolSetAttribute(b->pool, cudaMemPoolAttrReleaseThreshold, &retained));
     return HYBRID_OK;
 }
@@ -135,13 +134,9 @@ hybrid_status hy_cuda_alloc_result(hy_backend *self, size_t bytes, const char *w
         return HYBRID_OK;
     (void)cudaGetLastError();
     HY_TRY(hy_cuda_works(b, "allocating memory"));
-    hy_shortage s = {}; /* results on a device count against no budget */
-    s.memory      = "device memory";
-    s.what        = what;
-    s.bytes       = (int64_t)bytes;
-    s.facts       = "the device has no more";
-    s.remedy = "leave the result in host memory (result_space), or free some GPU memory";
-    return hy_short(self->ctx, HYBRID_NO_DEVICE_MEMORY, &s);
+    return hy_device_short(self, what, int64_t(bytes), "the device has no more",
+                           "leave the result in host memory (result_space), or free some "
+                           "GPU memory");
 }
 
 /* Waits for the device first, as cudaFree() does, because work in any stream may still

@@ -135,7 +135,7 @@ template <typename K>
 static hybrid_status allow_shared(hy_lane *lane, K *kernel, size_t room)
 {
     if (room > 48 << 10)
-        HY_CUDA(lane->backend->ctx,
+        HY_CUDA(lane->backend,
                 cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      int(room)));
     return HYBRID_OK;

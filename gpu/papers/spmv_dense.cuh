@@ -27,7 +27,8 @@ struct hy_dense_kernel {
     size_t (*index_bytes)(const hy_dense_blocks *d);
     hybrid_status (*fill)(hy_lane *lane, const hy_dense_blocks *d);
     hybrid_status (*launch)(hy_lane *lane, const hy_dense_blocks *d);
-    hybrid_status (*registers)(hy_context *ctx, const hy_dense_blocks *d, int *out);
+    hybrid_status (*registers)(const hy_backend *device, const hy_dense_blocks *d,
+                               int *out);
 };
 
 extern const hy_dense_kernel hy_bellpack_dense, hy_bcsr_dense;
@@ -70,12 +71,12 @@ hybrid_status launch(hy_lane *lane, const hy_dense_blocks *d)
 }
 
 template <template <typename> class Launcher>
-hybrid_status registers(hy_context *ctx, const hy_dense_blocks *d, int *out)
+hybrid_status registers(const hy_backend *device, const hy_dense_blocks *d, int *out)
 {
     cudaFuncAttributes found = {};
     cudaError_t error        = cudaSuccess;
     HY_CALL_BY_TYPE(d->type, instances<Launcher>::template ask, d, &found, &error);
-    HY_CUDA(ctx, error);
+    HY_CUDA(device, error);
     *out = found.numRegs;
     return HYBRID_OK;
 }

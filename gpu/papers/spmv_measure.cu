@@ -4,8 +4,7 @@
    For a kernel with R threads in a thread block, M multiprocessors, and T thread blocks
    that one multiprocessor holds, six matrices are timed: M, T M and (T + 1) M thread
    blocks, with one step and with beta steps (partition/blocks/choi_model.h). The matrices
-   are written in the format on the device, so nothing is packed or copied.
- */
+   are written in the format on the device: nothing is packed or copied. */
 #include <algorithm>
 #include <cmath>
 
@@ -30,7 +29,7 @@ constexpr int LAUNCHES = 4, TRIES = 2;
 constexpr int PASSES = 3, PASSES_MOST = 12;
 
 struct measuring {
-    hy_context *ctx;
+    hy_backend *backend;
     const hy_rates *rates;
     hy_lane *lane;
     cudaEvent_t begin, end;
@@ -60,12 +59,12 @@ hybrid_status time_matrix(measuring *m, int64_t thread_blocks, int64_t steps,
     HY_TRY(m->kernel->fill(m->lane, &m->d));
     for (int i = -1; i < TRIES; i++) {
         float ms = 0;
-        HY_CUDA(m->ctx, cudaEventRecord(m->begin, hy_stream(m->lane)));
+        HY_CUDA(m->backend, cudaEventRecord(m->begin, hy_stream(m->lane)));
         for (int k = 0; k < LAUNCHES; k++)
             HY_TRY(m->kernel->launch(m->lane, &m->d));
-        HY_CUDA(m->ctx, cudaEventRecord(m->end, hy_stream(m->lane)));
-        HY_CUDA(m->ctx, cudaEventSynchronize(m->end));
-        HY_CUDA(m->ctx, cudaEventElapsedTime(&ms, m->begin, m->end));
+        HY_CUDA(m->backend, cudaEventRecord(m->end, hy_stream(m->lane)));
+        HY_CUDA(m->backend, cudaEventSynchronize(m->end));
+        HY_CUDA(m->backend, cudaEventElapsedTime(&ms, m->begin, m->end));
         if (i >= 0)
             *seconds = std::min(*seconds, double(ms) * 1e-3 / LAUNCHES);
     }
@@ -98,7 +97,7 @@ hybrid_status measure_kernel(measuring *m, hy_block_speed *out)
 {
     hy_choi_phi phi = {};
     int registers   = 0;
-    HY_TRY(m->kernel->registers(m->ctx, &m->d, &registers));
+    HY_TRY(m->kernel->registers(m->backend, &m->d, &registers));
     out->registers = float(registers);
     phi.resident =
         std::max<int64_t>(hy_choi_resident_of(m->rates, registers, m->d.threads), 1);
@@ -106,7 +105,7 @@ hybrid_status measure_kernel(measuring *m, hy_block_speed *out)
     phi.steps =
         std::min(STEPS_MOST, int64_t(double(m->val_bytes) / val_bytes(&m->d, most, 1)));
     if (phi.steps < STEPS_LEAST)
-        return hy_fail(m->ctx, HYBRID_NO_MEMORY,
+        return hy_fail(m->backend->ctx, HYBRID_NO_MEMORY,
                        "calibrate needs more device memory for SpMV in blocks of %d x %d",
                        m->d.shape.rows, m->d.shape.cols);
     HY_TRY(time_matrices(m, &phi));
@@ -147,16 +146,16 @@ hybrid_status open_measuring(hy_backend *self, measuring *m)
     const size_t free    = size_t(self->device.cap - hy_meter_used(&self->device));
     m->val_bytes         = std::min(VAL_BYTES, free / 2);
     HY_TRY(hy_cuda_lane_open(self, "measure blocks", 0, &m->lane));
-    HY_CUDA(m->ctx, cudaEventCreate(&m->begin));
-    HY_CUDA(m->ctx, cudaEventCreate(&m->end));
+    HY_CUDA(m->backend, cudaEventCreate(&m->begin));
+    HY_CUDA(m->backend, cudaEventCreate(&m->end));
     HY_TRY(alloc(self, m->val_bytes, &m->val));
     HY_TRY(alloc(self, threads * (sizeof(hy_bellpack_slice) / 32 + 4) + 256, &m->index));
     HY_TRY(alloc(self, threads * STEPS_MOST * 4, &m->col));
     HY_TRY(alloc(self, STEPS_MOST * 32 * HY_BLOCK_MOST * 8, &m->x));
     HY_TRY(alloc(self, threads * HY_BLOCK_MOST * 8, &m->y));
     /* every byte is 1, which makes small floating-point numbers that are not denormal */
-    HY_CUDA(m->ctx, cudaMemsetAsync(m->val.ptr, 1, m->val_bytes, hy_stream(m->lane)));
-    HY_CUDA(m->ctx, cudaMemsetAsync(m->x.ptr, 1, m->x.bytes, hy_stream(m->lane)));
+    HY_CUDA(m->backend, cudaMemsetAsync(m->val.ptr, 1, m->val_bytes, hy_stream(m->lane)));
+    HY_CUDA(m->backend, cudaMemsetAsync(m->x.ptr, 1, m->x.bytes, hy_stream(m->lane)));
     m->d.val   = m->val.ptr;
     m->d.index = m->index.ptr;
     m->d.col   = static_cast<int32_t *>(m->col.ptr);
@@ -187,8 +186,8 @@ hybrid_status hy_cuda_measure_blocks(hy_backend *self, hy_block_speeds *out)
     hy_rates rates = {};
     measuring m    = {};
     self->ops->rates(self, &rates);
-    m.ctx   = self->ctx;
-    m.rates = &rates;
+    m.backend = self;
+    m.rates   = &rates;
     (void)hy_cuda_await_loads(hy_cuda_mine(self));
     hybrid_status status = hy_cuda_enter(hy_cuda_mine(self));
     if (status == HYBRID_OK)

@@ -155,7 +155,7 @@ hybrid_status hy_esc_bin_rows(hy_lane *lane, const hy_job *job, const hy_esc<T> 
     const unsigned blocks     = hy_blocks(int64_t(e.rows) + 1, HY_CUDA_THREADS);
     const cudaStream_t stream = hy_stream(lane);
 
-    HY_CUDA(lane->backend->ctx,
+    HY_CUDA(lane->backend,
             cudaMemsetAsync(e.bin_rows, 0, p.s.at[USED + 1] - p.s.at[BINS], stream));
     esc_count_bins<<<blocks, HY_CUDA_THREADS, 0, stream>>>(e);
     HY_TRY(hy_launched(lane, "esc_count_bins"));

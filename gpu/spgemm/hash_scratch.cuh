@@ -127,11 +127,10 @@ static float share_of(const hy_features *f)
 /* Sets *bytes to the shared memory that a thread block of the lane's device may have. */
 static hybrid_status shared_limit(hy_lane *lane, int *bytes)
 {
-    hy_context *ctx = lane->backend->ctx;
-    int device      = 0;
-    HY_CUDA(ctx, cudaGetDevice(&device));
-    HY_CUDA(ctx, cudaDeviceGetAttribute(bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                        device));
+    int device = 0;
+    HY_CUDA(lane->backend, cudaGetDevice(&device));
+    HY_CUDA(lane->backend, cudaDeviceGetAttribute(
+                               bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     return HYBRID_OK;
 }
 

@@ -286,7 +286,7 @@ template <typename T> static hybrid_status multiply_as(hy_lane *lane, const hy_j
     hy_scratch temp;
     const dense_work<T> d = work_of<T>(lane, job, &temp);
 
-    HY_CUDA(lane->backend->ctx,
+    HY_CUDA(lane->backend,
             cudaMemsetAsync(d.count, 0, size_t(d.f.rows) * sizeof(int), hy_stream(lane)));
     if (f->products == 0)
         return HYBRID_OK;

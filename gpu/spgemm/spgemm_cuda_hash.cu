@@ -46,8 +46,7 @@ constexpr int64_t MAX_COUNT = INT32_MAX - 65536;
 template <typename T> static hybrid_status fill_bins(hy_lane *lane, const places<T> &p)
 {
     const cudaStream_t stream = hy_stream(lane);
-    HY_CUDA(lane->backend->ctx,
-            cudaMemsetAsync(p.h.counts, 0, sizeof *p.h.counts, stream));
+    HY_CUDA(lane->backend, cudaMemsetAsync(p.h.counts, 0, sizeof *p.h.counts, stream));
     hash_spans<<<hy_blocks(p.h.nnz, HY_CUDA_THREADS), HY_CUDA_THREADS, 0, stream>>>(p.h);
     HY_TRY(hy_launched(lane, "hash_spans"));
     hash_bins<<<hy_blocks(p.h.rows, HY_HASH_BLOCK_ROWS), HY_CUDA_THREADS, 0, stream>>>(

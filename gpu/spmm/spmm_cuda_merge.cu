@@ -37,10 +37,10 @@ template <typename... P>
 static hybrid_status launch_in(launch_order order, hy_lane *lane, void (*kernel)(P...),
                                dim3 grid, size_t room, std::type_identity_t<P>... args)
 {
-    hy_context *ctx         = lane->backend->ctx;
-    cudaFuncAttributes code = {};
+    const hy_backend *device = lane->backend;
+    cudaFuncAttributes code  = {};
     if (order == OVERLAPPED)
-        HY_CUDA(ctx, cudaFuncGetAttributes(&code, kernel));
+        HY_CUDA(device, cudaFuncGetAttributes(&code, kernel));
 
     cudaLaunchAttribute overlap = {};
     overlap.id                  = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -54,7 +54,7 @@ static hybrid_status launch_in(launch_order order, hy_lane *lane, void (*kernel)
     /* Code for older architectures than sm_90 does not wait for the previous kernel, so
        it must not be launched before that is over. */
     config.numAttrs = code.ptxVersion >= 90 ? 1 : 0;
-    HY_CUDA(ctx, cudaLaunchKernelEx(&config, kernel, args...));
+    HY_CUDA(device, cudaLaunchKernelEx(&config, kernel, args...));
     return HYBRID_OK;
 }
 

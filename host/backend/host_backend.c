@@ -10,6 +10,7 @@
 
 #include "base/data/min_max.h"
 #include "base/memory/memory.h"
+#include "base/memory/device_full.h"
 #include "base/memory/shortage.h"
 
 /* Header in the 256 bytes that precede a buffer. */
@@ -174,7 +175,7 @@ static hybrid_status new_block(hy_backend *self, hy_space space, size_t bytes,
     if (!hy_meter_charge(meter, bytes)) {
         trim(self, 0);
         if (!hy_meter_charge(meter, bytes))
-            return hy_device_full(self->ctx, meter, what, (int64_t)bytes, NULL, NULL);
+            return hy_device_full(self, meter, what, (int64_t)bytes, NULL, NULL);
     }
     const hybrid_status status =
         hy_array(self->ctx, (int64_t)bytes + 2 * HEADER, 1, what, &raw);

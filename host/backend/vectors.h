@@ -5,8 +5,7 @@
    returns a set of elements: the first n of a vector. load_some_* loads the elements of a
    set and sets all others to 0. load_some_* and store_some_* do not access the memory of
    elements outside the set. stream_* needs an aligned address and stores past the caches
-   where the CPU can; HY_STREAM_FENCE() must follow before another thread reads the data.
- */
+   where the CPU can; HY_STREAM_FENCE() must follow before other threads read them. */
 #ifndef HY_VECTORS_H
 #define HY_VECTORS_H
 

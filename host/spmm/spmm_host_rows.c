@@ -125,17 +125,24 @@ static hybrid_status find_room(hy_lane *lane, const hy_job *job, hy_dense_produc
 }
 
 /* Returns the mean number of bytes of X between the first and the last row that a sampled
-   row of A names. */
+   row of A names, together with the rows after it if it is short. */
 static double near_bytes(const hy_dense_product *p)
 {
     const hybrid_csr *A = p->A;
     const int64_t step  = (p->row_end - p->row_begin) / SAMPLES + 1;
+    const int64_t last  = hy_offset(A, p->row_end);
     double span = 0, count = 0;
 
     for (int64_t i = p->row_begin; i < p->row_end; i += step, count++) {
-        const int64_t k = hy_offset(A, i), end = hy_offset(A, i + 1);
-        if (k < end)
-            span += (double)hy_cols(A)[end - 1] - (double)hy_cols(A)[k];
+        const int64_t begin = hy_offset(A, i), short_end = hy_min(last, begin + EXAMINED);
+        int64_t low = INT64_MAX, high = 0;
+        for (int64_t k = begin; k < short_end; k++) {
+            low  = hy_min(low, hy_cols(A)[k]);
+            high = hy_max(high, hy_cols(A)[k]);
+        }
+        if (hy_offset(A, i + 1) > short_end)
+            high = hy_max(high, hy_cols(A)[hy_offset(A, i + 1) - 1]);
+        span += (double)hy_max(0, high - low);
     }
     return span / count * (double)p->n * (double)hy_value_size(A->type);
 }

@@ -15,7 +15,8 @@
 enum {
     AT_ONCE_BYTES = 1 << 24, /* maximum bytes between two checks for cancellation */
     BUFFER_BYTES  = 256 << 10,
-    PRINT_BYTES   = 512
+    EARLY_BYTES = 1 << 20, /* least bytes that the system should write to the disk soon */
+    PRINT_BYTES = 512
 };
 
 static hybrid_status failed(const hy_byte_file *file, const char *what)
@@ -56,10 +57,20 @@ hybrid_status hy_byte_file_create(hy_context *ctx, const char *path, hy_byte_fil
     return HYBRID_OK;
 }
 
+/* Asks the system to begin writing bytes [at, at + bytes) to the disk. Otherwise it would
+   keep most of them until the file is synchronised at the end, when there is nothing left
+   to compute meanwhile. Failures do no harm: synchronising reports them. */
+static void begin_writing(const hy_byte_file *file, int64_t at, int64_t bytes)
+{
+    if (bytes >= EARLY_BYTES)
+        (void)sync_file_range(file->fd, at, bytes, SYNC_FILE_RANGE_WRITE);
+}
+
 hybrid_status hy_byte_file_put(const hy_byte_file *file, int64_t at, const void *data,
                                size_t bytes)
 {
     const int64_t limit = hy_file_limit(at, bytes);
+    const int64_t begin = at;
     const char *from    = data;
 
     if (limit >= 0)
@@ -78,6 +89,7 @@ hybrid_status hy_byte_file_put(const hy_byte_file *file, int64_t at, const void 
         }
         HY_TRY(hy_progress_check(&file->ctx->progress));
     }
+    begin_writing(file, begin, at - begin);
     return HYBRID_OK;
 }
 

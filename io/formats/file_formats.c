@@ -12,8 +12,7 @@ const hy_file_format *const hy_file_formats[] = {
     &hy_format_npz,  &hy_format_petsc, &hy_format_raw, NULL,
 };
 
-/* ---- names --------------------------------------------------------------------------
- */
+/* ---- names ------------------------------------------------------------------------- */
 
 /* The two parts of a name "PATH::MEMBER". */
 typedef struct name_parts {
@@ -57,8 +56,7 @@ const hy_file_format *hy_format_of_name(const hy_file_format *const *formats,
     return NULL;
 }
 
-/* ---- opening ------------------------------------------------------------------------
- */
+/* ---- opening ----------------------------------------------------------------------- */
 
 static hybrid_status open_format(hy_context *ctx, const hy_file_format *format,
                                  const hy_opening *opening, hy_matrix_file *out)

@@ -1,5 +1,4 @@
-/* io/formats/format_hdf5.c - matrices in HDF5 files (io/hdf5/), if the build has libhdf5.
- */
+/* io/formats/format_hdf5.c - matrices in HDF5 files, if the build has libhdf5. */
 #include <string.h>
 
 #include "io/formats/file_format.h"

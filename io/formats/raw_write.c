@@ -34,7 +34,8 @@ typedef struct raw_writer {
 
 /* ---- names ------------------------------------------------------------------------- */
 
-/* Returns 1 if the file exists and holds the text. */
+/* Returns 1 if the first OLD_BYTES of the file hold the text. `memory` has room for these
+   bytes. */
 static int file_holds(const char *path, const char *text, char *memory)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -21,7 +21,8 @@ enum { GRAIN = 1024 };
 
 /* most rows or columns: column indices have 32 bits */
 #define ROWS_MOST INT64_C(2147483647)
-#define ENTRIES_MOST (INT64_C(1) << 43) /* so many entries take 64 TiB or more */
+/* maximum entries of a matrix; that many take 64 TiB or more */
+#define ENTRIES_MOST (INT64_C(1) << 43)
 
 /* ---- the grammar ------------------------------------------------------------------ */
 

@@ -170,8 +170,7 @@ hybrid_status hy_recipe_band(hy_context *ctx, hy_recipe *recipe)
     return HYBRID_OK;
 }
 
-/* ---- full matrix --------------------------------------------------------------------
- */
+/* ---- full matrix ------------------------------------------------------------------- */
 
 static int64_t dense_row(const hy_recipe *recipe, int64_t i, int32_t *col)
 {

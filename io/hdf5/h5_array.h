@@ -61,6 +61,11 @@ static inline int64_t hy_h5_chunks_of(const hy_h5_array *array, int axis)
     return (array->dims[axis] + array->chunk[axis] - 1) / array->chunk[axis];
 }
 
+/* Returns BAD_FILE if `count` numbers, which the file does not hold and its description
+   stands for, are more than a file of this size may stand for: 2^16 for each byte. Small
+   files could otherwise keep a reader busy for days. */
+hybrid_status hy_h5_check_absent(const hy_h5_file *file, const char *name, int64_t count);
+
 /* Opens the array for reading and takes over what *array has allocated, also in case of a
    failure. BAD_FILE if a wanted integer type cannot hold floating-point numbers. */
 hybrid_status hy_h5_array_open(hy_context *ctx, hy_h5_array *array, hy_h5_wanted wanted,
@@ -71,8 +76,7 @@ hybrid_status hy_h5_array_open(hy_context *ctx, hy_h5_array *array, hy_h5_wanted
 hybrid_status hy_h5_vector_open(const hy_h5_file *file, const char *name,
                                 hy_h5_wanted wanted, hy_stored *out, hy_h5_number *type);
 
-/* ---- for the readers, h5_whole.c and h5_chunked.c -----------------------------------
- */
+/* ---- for the readers, h5_whole.c and h5_chunked.c ---------------------------------- */
 
 /* State that the readers of whole and of chunked datasets begin with. */
 typedef struct hy_h5_reader {

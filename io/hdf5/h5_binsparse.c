@@ -75,11 +75,44 @@ static hybrid_status take_values(const hy_h5_file *file, const char *object,
     return HYBRID_OK;
 }
 
+/* Sets out->mirror. The values are real, so that a Hermitian matrix is symmetric. */
+static hybrid_status take_structure(const hy_h5_file *file, const char *object,
+                                    const char *header, hy_h5_layout *out)
+{
+    static const struct {
+        const char *name;
+        int mirror;
+    } structures[] = {
+        {"general", 0},
+        {"symmetric_lower", 1},
+        {"symmetric_upper", 1},
+        {"hermitian_lower", 1},
+        {"hermitian_upper", 1},
+        {"skew_symmetric_lower", -1},
+        {"skew_symmetric_upper", -1},
+    };
+    const int is_dense = out->indices == NULL;
+    char word[64]      = "general";
+
+    (void)hy_h5_json_text(hy_h5_json_member(header, "structure"), word, sizeof word);
+    for (size_t i = 0; i < sizeof structures / sizeof *structures; i++)
+        if (strcmp(word, structures[i].name) == 0 && !(is_dense && i > 0)) {
+            out->mirror = structures[i].mirror;
+            if (out->mirror == 0 || out->rows == out->cols)
+                return HYBRID_OK;
+            return fail(file, object, "rows and columns must agree in this structure",
+                        word);
+        }
+    return fail(file, object,
+                is_dense ? "a dense matrix with this structure is not supported"
+                         : "this structure is not supported",
+                word);
+}
+
 static hybrid_status take_rest(const hy_h5_file *file, const char *object,
                                const char *header, hy_h5_layout *out)
 {
     const char *shape = hy_h5_json_member(header, "shape");
-    char word[64]     = "";
 
     if (!hy_h5_json_count(hy_h5_json_element(shape, 0), &out->rows) ||
         !hy_h5_json_count(hy_h5_json_element(shape, 1), &out->cols) ||
@@ -89,9 +122,7 @@ static hybrid_status take_rest(const hy_h5_file *file, const char *object,
                           &out->nnz))
         return fail(file, object,
                     "'number_of_stored_values' is not an integer of 0 or more", NULL);
-    if (hy_h5_json_text(hy_h5_json_member(header, "structure"), word, sizeof word) &&
-        strcmp(word, "general") != 0)
-        return fail(file, object, "this structure is not supported", word);
+    HY_TRY(take_structure(file, object, header, out));
     if (hy_h5_json_is(hy_h5_json_member(header, "fill"), "true"))
         return fail(file, object, "a fill value is not supported", NULL);
     return HYBRID_OK;

@@ -32,7 +32,7 @@ typedef struct bench {
 } bench;
 
 typedef struct chunked {
-    hy_h5_reader reader; /* first, as hy_h5_reader_free() demands */
+    hy_h5_reader reader; /* dataset, file and type of the result (h5_array.h) */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* signalled when a slot becomes ready or loses a user */
     bench *benches;         /* list of those that no thread uses at present */

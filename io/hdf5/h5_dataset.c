@@ -12,7 +12,24 @@ static hybrid_status fail(const hy_h5_array *a, const char *what)
                    what);
 }
 
+hybrid_status hy_h5_check_absent(const hy_h5_file *file, const char *name, int64_t count)
+{
+    if (count >> 16 <= file->bytes)
+        return HYBRID_OK;
+    return hy_fail(file->ctx, HYBRID_BAD_FILE,
+                   "%s: '%s' stands for %lld numbers that are not in the file, which has "
+                   "only %lld bytes",
+                   file->path, name, (long long)count, (long long)file->bytes);
+}
+
 /* ---- type and shape ---------------------------------------------------------------- */
+
+/* Returns 1 for numbers of IEEE 754 with 32 or 64 bits. */
+static int is_real(hid_t type)
+{
+    return H5Tequal(type, H5T_IEEE_F32LE) > 0 || H5Tequal(type, H5T_IEEE_F64LE) > 0 ||
+           H5Tequal(type, H5T_IEEE_F32BE) > 0 || H5Tequal(type, H5T_IEEE_F64BE) > 0;
+}
 
 /* Sets a->number to the type of the numbers in the file. NumPy's truth values are an
    enumeration of integers. */
@@ -28,9 +45,10 @@ static hybrid_status take_number(hy_h5_array *a, hid_t type)
             (void)H5Tclose(super);
         return status;
     }
-    const int is_integer =
-        class == H5T_INTEGER && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
-    if (!is_integer && !(class == H5T_FLOAT && (bytes == 4 || bytes == 8)))
+    const int is_integer = class == H5T_INTEGER &&
+                           (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) &&
+                           H5Tget_precision(type) == 8 * bytes;
+    if (!is_integer && !is_real(type))
         return fail(a,
                     "holds neither integers of 8 to 64 bits nor floating-point numbers "
                     "of 32 or 64 bits");
@@ -89,6 +107,18 @@ static hybrid_status take_filters(hy_h5_array *a, hid_t creation)
     return HYBRID_OK;
 }
 
+/* Checks the number of numbers in chunks that were never written. */
+static hybrid_status check_places(const hy_h5_array *a, int64_t count)
+{
+    const int64_t numbers = a->chunk[0] * a->chunk[1];
+    int64_t absent        = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        absent += a->places[i].at < 0;
+    return hy_h5_check_absent(
+        a->file, a->name, absent > INT64_MAX / numbers ? INT64_MAX : absent * numbers);
+}
+
 /* Finds the places of all chunks of the dataset in the file. */
 static hybrid_status take_places(hy_h5_array *a, hid_t dataset)
 {
@@ -108,7 +138,7 @@ static hybrid_status take_places(hy_h5_array *a, hid_t dataset)
         if (a->places[i].bytes > hy_h5_scratch_bytes(&a->filters))
             return fail(a, "has a chunk that takes more bytes than its numbers");
     }
-    return HYBRID_OK;
+    return check_places(a, rows * cols);
 }
 
 static hybrid_status take_chunks(hy_h5_array *a, hid_t dataset, hid_t creation)
@@ -136,7 +166,7 @@ static hybrid_status take_contiguous(hy_h5_array *a, hid_t dataset, hid_t creati
         return fail(a, "lies in other files");
     if (at == HADDR_UNDEF) /* The dataset has no place in the file, because none of its
                               numbers was ever written. */
-        return HYBRID_OK;
+        return hy_h5_check_absent(a->file, a->name, hy_h5_count(a));
     if (at > (haddr_t)a->file->bytes || bytes > a->file->bytes - (int64_t)at)
         return hy_fail(a->file->ctx, HYBRID_BAD_FILE,
                        "%s: '%s' has %lld bytes from byte %lld on, and the file has %lld",

@@ -10,7 +10,8 @@
 #endif
 
 typedef struct driven {
-    H5FD_t public; /* first, as libhdf5 demands */
+    H5FD_t public; /* must be the first member: libhdf5 passes its address to the
+                      functions below, which use it as the address of the struct */
     hy_h5_disk *disk;
     haddr_t allocated; /* end of the addresses that libhdf5 uses, in bytes */
 } driven;

@@ -1,9 +1,9 @@
 /* io/hdf5/h5_driver.h - the driver through which libhdf5 reads and writes files.
 
    The driver finds out where a chunk of a dataset lies: after hy_h5_driver_note(1) it
-   notes the place of a reading instead of reading. If a write fails, the driver keeps the
-   system's reason, ignores later writes, and reports success to libhdf5: callers look at
-   hy_h5_disk.error. All functions need hy_h5_enter(). */
+   records the place of a reading instead of reading. If a write fails, the driver keeps
+   the system's reason, ignores later writes, and reports success to libhdf5: callers look
+   at hy_h5_disk.error. All need hy_h5_enter() before. */
 #ifndef HY_H5_DRIVER_H
 #define HY_H5_DRIVER_H
 
@@ -29,8 +29,9 @@ typedef struct hy_h5_disk {
    libhdf5 fails. */
 hid_t hy_h5_driver_open(const char *path, hy_h5_disk *disk);
 
-/* hy_h5_driver_note() begins (1) or ends (0) the noting of places. hy_h5_driver_noted()
-   returns the place in the file that was noted last; *bytes is 0 if there is none. */
+/* hy_h5_driver_note() starts (1) or ends (0) the recording of places.
+   hy_h5_driver_noted() returns the place in the file that was recorded last; *bytes is 0
+   if there is none. */
 void hy_h5_driver_note(int on);
 void hy_h5_driver_noted(haddr_t *at, size_t *bytes);
 

@@ -64,7 +64,8 @@ static hybrid_status next_window(const hy_entry_reader *self)
     return HYBRID_OK;
 }
 
-/* Finds the line of each of the next `count` entries. */
+/* Sets e->of_line to the row or column, whichever the lines are, of each of the next
+   `count` entries. */
 static hybrid_status find_lines(const hy_entry_reader *self, int64_t count)
 {
     entries *e = self->reader;
@@ -107,6 +108,10 @@ static hybrid_status place(const hy_entry_reader *self, int64_t count, hy_entry 
         to[i].value = hy_value_at(self->type, e->values, i);
         HY_TRY(check_index(self, e->at + i, to[i].row, self->rows, "row"));
         HY_TRY(check_index(self, e->at + i, to[i].col, self->cols, "column"));
+        if (self->mirror < 0 && to[i].row == to[i].col)
+            return hy_fail(self->ctx, HYBRID_BAD_FILE,
+                           "%s: entry %lld is on the diagonal of a skew-symmetric matrix",
+                           e->path, (long long)(e->at + i));
     }
     return HYBRID_OK;
 }

@@ -25,6 +25,7 @@ typedef struct hy_h5_layout {
     int64_t rows, cols;   /* sizes of the matrix */
     int64_t nnz;          /* number of entries; -1: as many as the dataset `values` has
                              numbers */
+    int mirror;           /* hy_entry_reader.mirror, of a symmetric matrix */
     int is_single;        /* 1: the file holds one value, which all entries have */
     const char *pointers; /* dataset that tells where each line begins; NULL: none */
     const char *lines;    /* dataset with the row or column of each stored line, or of

@@ -10,6 +10,7 @@
 #include "io/hdf5/h5_layout.h"
 #include "io/hdf5/h5_tree.h"
 #include "io/numbers/number_kind.h"
+#include "io/numbers/row_order.h"
 
 enum { LIST_BYTES = 512 };
 
@@ -26,8 +27,9 @@ static hybrid_status fail_listing(const hy_h5_file *file, const char *what,
                    file->path, text, list);
 }
 
-/* Chooses the matrix if the name of the file has no member: the root of a Binsparse file,
-   X of AnnData, "matrix" or the only genome of 10x Genomics. */
+/* Sets *out to the matrix to open if the name of the file has no member: the first that
+   exists of the root of a Binsparse file, X of AnnData, and "matrix" or the only genome
+   of 10x Genomics. Otherwise fails and lists the matrices. */
 static hybrid_status choose_member(const hy_h5_file *file, char *genome, size_t bytes,
                                    const char **out)
 {
@@ -70,7 +72,7 @@ static hybrid_status find_layout(const hy_h5_file *file, const char *object,
 
 /* ---- arrays ------------------------------------------------------------------------ */
 
-/* Makes an array of `count` copies of the only number of *array. */
+/* Replaces *array, which must hold one number, by an array of `count` copies of it. */
 static hybrid_status repeat(const hy_h5_file *file, hy_h5_array *array, int64_t count)
 {
     hy_h5_array repeated = *array;
@@ -81,6 +83,11 @@ static hybrid_status repeat(const hy_h5_file *file, hy_h5_array *array, int64_t 
         return hy_fail(file->ctx, HYBRID_BAD_FILE,
                        "%s: '%s' must hold the one value of all entries", file->path,
                        array->name);
+    }
+    const hybrid_status few = hy_h5_check_absent(file, array->name, count);
+    if (few != HYBRID_OK) {
+        hy_h5_array_free(file->ctx, array);
+        return few;
     }
     repeated.number = (hy_h5_number){
         HY_H5_FLOAT, array->number.kind == HY_H5_FLOAT ? array->number.bytes : 8, 0};
@@ -214,7 +221,8 @@ static hybrid_status check_sizes(const hy_h5_file *file, const char *group,
     return HYBRID_OK;
 }
 
-/* Checks the lengths of the arrays. The number of entries is that of the indices. */
+/* Checks the lengths of the arrays. The number of entries is layout->nnz or, if that is
+   unknown, the length of the indices. */
 static hybrid_status check_lengths(const hy_h5_file *file, const char *group,
                                    const hy_h5_layout *l, const hy_h5_lines *a)
 {
@@ -229,9 +237,11 @@ static hybrid_status check_lengths(const hy_h5_file *file, const char *group,
     return check_count(file, group, l->pointers, &a->pointers, lines + 1);
 }
 
+/* Returns 1 if the arrays are those of all rows. */
 static int is_csr(const hy_h5_layout *layout)
 {
-    return layout->storage == HY_H5_SPARSE_LINES && !layout->by_cols && !layout->lines;
+    return layout->storage == HY_H5_SPARSE_LINES && !layout->by_cols && !layout->lines &&
+           !layout->mirror;
 }
 
 static hybrid_status open_lines(const hy_h5_file *file, const char *group,
@@ -279,12 +289,13 @@ static hybrid_status open_sparse(const hy_h5_file *file, const char *group,
     }
     if (is_csr(layout)) {
         use_csr(layout, &arrays, out);
-        return HYBRID_OK;
+        return hy_row_order_check(out, entries);
     }
-    entries->rows = layout->rows;
-    entries->cols = layout->cols;
-    entries->nnz  = arrays.indices.count;
-    entries->type = type_of(&arrays.values);
+    entries->rows   = layout->rows;
+    entries->cols   = layout->cols;
+    entries->nnz    = arrays.indices.count;
+    entries->type   = type_of(&arrays.values);
+    entries->mirror = layout->mirror;
     return hy_h5_entries_open(file->ctx, file->path, &arrays, entries);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { MOST_TEXT = 1 << 20, MOST_LISTED = 10000, MOST_NAME = 512 };
+enum { MOST_PATH = 128 }; /* maximum bytes of a path that is listed */
 
 /* ---- paths ------------------------------------------------------------------------- */
 
@@ -220,8 +221,8 @@ static herr_t visit(hid_t root, const char *path, const H5O_info_t *info, void *
     listing *l = list;
     int is_matrix;
 
-    if (++l->visited > MOST_LISTED)
-        return 1;
+    if (++l->visited > MOST_LISTED || strlen(path) > MOST_PATH)
+        return 1; /* time would grow with the square of the depth */
     if (info->type == H5O_TYPE_DATASET)
         is_matrix = has_two_axes(root, path);
     else

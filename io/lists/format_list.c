@@ -9,8 +9,7 @@
 #include "io/formats/file_format.h"
 #include "io/lists/list.h"
 
-/* ---- the end of the text -------------------------------------------------------------
- */
+/* ---- the end of the text ----------------------------------------------------------- */
 
 static hybrid_status check_size(const hy_entry_reader *self, const hy_list_reader *r,
                                 int64_t most, int64_t size, const char *what)
@@ -53,7 +52,9 @@ static void note_guesses(const hy_entry_reader *self, const hy_list_reader *r,
             list->has_more ? ", and columns that are left out" : "", !self->base);
 }
 
-/* Sets base and sizes of the matrix, once all lines have been read. */
+/* Sets the index base and the sizes of *self, once all lines have been read, and notes
+   what was guessed. Fails if an index is beyond a size, or if a matrix that must be
+   square is not. */
 static hybrid_status end(hy_entry_reader *self, hy_line_entries *entries)
 {
     const hy_list_reader *r = (const hy_list_reader *)entries;

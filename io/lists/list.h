@@ -35,7 +35,8 @@ hybrid_status hy_list_read(hy_context *ctx, hy_input *input, hybrid_type type,
 
 /* A reader of the entries of a list (io/formats/entry_reader.h). */
 typedef struct hy_list_reader {
-    hy_line_entries entries; /* first, so that a pointer to it is one to the reader */
+    hy_line_entries entries; /* must be the first member: functions that get a pointer to
+                                it use the pointer as one to a hy_list_reader */
     hy_list list;
     hy_text_options options;
 } hy_list_reader;

@@ -49,7 +49,7 @@ static hybrid_status open_matrix(hy_context *ctx, const hy_opening *opening,
 }
 
 const hy_file_format hy_format_mtx = {.name        = "Matrix Market",
-                                      .endings     = ".mtx",
+                                      .endings     = ".mtx .mtx.gz .mtx.zst",
                                       .has_members = 1,
                                       .is          = hy_mtx_has_banner,
                                       .open        = open_matrix,

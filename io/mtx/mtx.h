@@ -202,7 +202,7 @@ typedef struct hy_mtx_entry {
     double val;
 } hy_mtx_entry;
 
-/* What the readers of a line with an entry need to know. */
+/* Context of the functions that read a line with an entry. Values must fit `type`. */
 typedef struct hy_mtx_syntax {
     const hy_mtx_header *header;
     hybrid_type type;
@@ -213,7 +213,7 @@ typedef struct hy_mtx_syntax {
    struct that begins with one. */
 void hy_mtx_read_entries(void *arg, hy_mtx_block *block);
 
-/* Minimum bytes of a line with an entry. */
+/* Returns the minimum bytes of a line with an entry. */
 static inline size_t hy_mtx_least_bytes(const hy_mtx_header *header)
 {
     return header->field == HY_MTX_PATTERN ? sizeof "1 1" : sizeof "1 1 1";

@@ -6,6 +6,7 @@
 
 typedef struct appender {
     hy_byte_file file;
+    const hy_encoder *encoder; /* NULL: the text is not compressed */
     hy_mtx_text *text;
     int64_t at; /* number of bytes of the file so far */
 } appender;
@@ -40,20 +41,21 @@ static void free_appender(hy_file_writer *self)
 }
 
 /* Writes the banner and the sizes at the beginning of the file. */
-static hybrid_status put_head(const hy_file_writer *self, const appender *a, int *bytes)
+static hybrid_status put_head(const hy_file_writer *self, const appender *a,
+                              size_t *bytes)
 {
     const hy_file_shape *shape = &self->shape;
     char head[HY_MTX_HEAD_BYTES];
 
-    *bytes = hy_mtx_head(head, shape->rows, shape->cols,
+    *bytes = hy_mtx_head(head, a->encoder, shape->rows, shape->cols,
                          shape->nnz < 0 ? self->nnz : shape->nnz, shape->nnz < 0);
-    return hy_byte_file_put(&a->file, 0, head, (size_t)*bytes);
+    return hy_byte_file_put(&a->file, 0, head, *bytes);
 }
 
 static hybrid_status finish(hy_file_writer *self)
 {
     appender *a = self->writer;
-    int bytes;
+    size_t bytes;
 
     if (self->rows != self->shape.rows ||
         (self->shape.nnz >= 0 && self->nnz != self->shape.nnz))
@@ -77,12 +79,14 @@ static void abort_file(hy_file_writer *self)
 
 static hybrid_status open_appender(hy_file_writer *self, appender *a, const char *path)
 {
-    int bytes;
+    const char *target = self->shape.target ? self->shape.target : path;
+    size_t bytes;
 
-    HY_TRY(hy_mtx_text_open(self->ctx, put, a, &a->text));
+    HY_TRY(hy_encoder_of_name(self->ctx, target, &a->encoder));
+    HY_TRY(hy_mtx_text_open(self->ctx, a->encoder, put, a, &a->text));
     HY_TRY(hy_byte_file_create(self->ctx, path, &a->file));
     HY_TRY(put_head(self, a, &bytes));
-    a->at = self->bytes = bytes;
+    a->at = self->bytes = (int64_t)bytes;
     return HYBRID_OK;
 }
 

@@ -58,7 +58,8 @@ done:
     return status;
 }
 
-/* Work of a loop that copies column j of the lower triangle to row j of the upper one. */
+/* Work of a loop that expands a stored lower triangle: column j goes to column j of the
+   full matrix and to its row j, negated there if the matrix is skew-symmetric. */
 typedef struct expansion {
     const reader *r;
     void *to;

@@ -57,7 +57,8 @@ static hybrid_status narrow(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Takes the values as they are, or converts them to a new array of 32-bit values. */
+/* Makes the values of the result: those of the entries as they are, or a new array of
+   32-bit values. */
 static hybrid_status take_values(hy_context *ctx, hy_entries *in, hybrid_csr *out)
 {
     if (hy_value_size(out->type) == sizeof *in->val) {

@@ -205,8 +205,8 @@ static hybrid_status read_banner(hy_context *ctx, const hy_input *input,
 
 /* ---- sizes ---------------------------------------------------------------------- */
 
-/* Start of the next line that is neither blank nor a comment. `p` is at the end of a
-   line. */
+/* Returns the start of the next line that is neither blank nor a comment; NULL if the
+   head of the file has none. `p` is at the end of a line. */
 static const char *next_line(const hy_input *input, const char *p)
 {
     const char *end = input->text + hy_input_head(input);
@@ -243,8 +243,8 @@ static hybrid_status read_size(hy_context *ctx, const hy_input *input, const cha
     return hy_mtx_fail(ctx, input, word, why);
 }
 
-/* Number of values that an array file stores: all, or the triangle with or without
-   diagonal. */
+/* Returns the number of values that an array file stores: all, or the triangle with or
+   without diagonal. */
 static int64_t stored_values(const hy_mtx_header *h)
 {
     switch (h->symmetry) {

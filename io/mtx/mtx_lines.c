@@ -32,7 +32,8 @@ typedef struct reading {
 
 /* ---- blocks --------------------------------------------------------------------- */
 
-/* End of block b and start of the next. The line that crosses it belongs to block b. */
+/* Returns the end of block b, where the next block begins. The line that crosses it
+   belongs to block b. */
 static const char *cut(const hy_lines *lines, int64_t b)
 {
     const size_t left = (size_t)(lines->end - lines->body);
@@ -41,8 +42,9 @@ static const char *cut(const hy_lines *lines, int64_t b)
     return at < left ? lines->body + at : lines->end;
 }
 
-/* Finds the first line of block b, without searching beyond the block: a long line is
-   searched once only. */
+/* Returns block b without items. Its lines begin with the first line that starts in the
+   block. The search for that line ends with the block, so that a long line is searched
+   once only. */
 static hy_mtx_block open_block(const hy_lines *lines, int64_t b)
 {
     hy_mtx_block block = {.begin = lines->body, .stop = cut(lines, b)};
@@ -100,7 +102,8 @@ static int is_before_bad(reading *r, int64_t b)
     return before;
 }
 
-/* Notes that block b has a bad line. The calling function holds the lock. */
+/* Records block b and its bad line, unless an earlier block has one. The calling function
+   holds the lock. */
 static void set_bad(reading *r, int64_t b, const hy_mtx_block *block)
 {
     if (b >= r->bad)
@@ -110,8 +113,8 @@ static void set_bad(reading *r, int64_t b, const hy_mtx_block *block)
     snprintf(r->why, HY_WHY_BYTES, "%s", block->why);
 }
 
-/* Notes the number of items of block b, and computes first[] for all blocks for which it
-   is now known. Returns 1 if first[b] is known. */
+/* Records the number of items of block b, and computes first[] for all blocks for which
+   it is now known. Returns 1 if first[b] is known. */
 static int count_block(reading *r, int64_t b, const hy_mtx_block *block)
 {
     const int64_t blocks = r->lines->blocks;
@@ -198,8 +201,9 @@ static hybrid_status put_aside(void *arg, int part, int64_t begin, int64_t end)
 
 /* ---- a window -------------------------------------------------------------------- */
 
-/* Decides whether the lines are valid. All blocks up to a bad one have been counted. A
-   bad line after too many items is not the first fault. */
+/* Fails if the window has a bad line or more items than were announced, or if the last
+   window has fewer. All blocks up to a bad one have been counted. A bad line after too
+   many items is not the first fault. */
 static hybrid_status judge(const reading *r)
 {
     const hy_lines *lines = r->lines;

@@ -27,7 +27,8 @@ static uint64_t key(int32_t row, int32_t col)
     return (uint64_t)row << 32 | (uint32_t)col;
 }
 
-/* Sets the flag if `holds`. Flags are read after the loop. */
+/* Sets *flag to 1 if `holds` is not 0. Any thread may call it. Flags are read after the
+   loop. */
 static void note(int *flag, int holds)
 {
     if (holds)

@@ -8,6 +8,7 @@
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
+#include "base/memory/shortage.h"
 #include "base/threads/pool.h"
 #include "io/mtx/mtx_text.h"
 #include "io/text/number.h"
@@ -16,7 +17,8 @@ enum {
     PIECE_ENTRIES = 1 << 12,
     INDEX_BYTES   = 11, /* maximum bytes of a row or column index and the separator behind
                            it */
-    ENTRY_BYTES = 64    /* maximum bytes that formatting one entry may write */
+    ENTRY_BYTES = 64,   /* maximum bytes that formatting one entry may write */
+    PIECE_BYTES = PIECE_ENTRIES * ENTRY_BYTES
 };
 _Static_assert(2 * INDEX_BYTES + HY_NUMBER_ROOM <= ENTRY_BYTES, "an entry has no room");
 
@@ -24,12 +26,16 @@ _Static_assert(2 * INDEX_BYTES + HY_NUMBER_ROOM <= ENTRY_BYTES, "an entry has no
 typedef struct batch {
     int64_t begin;  /* number of the batch's first piece */
     int64_t pieces; /* number of pieces; 0: nothing to write */
-    char *text;     /* PIECE_ENTRIES * ENTRY_BYTES bytes for each piece */
+    char *text;     /* hy_mtx_text.piece_bytes bytes for each piece */
     int64_t *bytes; /* bytes of the text of each piece */
 } batch;
 
 struct hy_mtx_text {
     hy_context *ctx;
+    const hy_encoder *encoder; /* NULL: the text is not compressed */
+    char *plain;               /* with an encoder: PIECE_BYTES bytes for each worker */
+    size_t counted;            /* bytes of encoders counted on the meter of host memory */
+    int64_t piece_bytes;       /* maximum bytes of a piece of `batches` */
     hy_put_text_fn put;
     void *arg;
     hy_numbers *numbers;
@@ -93,16 +99,34 @@ static int64_t format_piece(const hy_mtx_text *w, int64_t piece, char *start)
 
 /* ---- writing -------------------------------------------------------------------- */
 
-static char *text_of(const batch *b, int64_t piece)
+static char *text_of(const hy_mtx_text *w, const batch *b, int64_t piece)
 {
-    return b->text + piece * PIECE_ENTRIES * ENTRY_BYTES;
+    return b->text + piece * w->piece_bytes;
 }
 
 static hybrid_status put_batch(const hy_mtx_text *w, const batch *b)
 {
     for (int64_t i = 0; i < b->pieces; i++)
-        HY_TRY(w->put(w->arg, text_of(b, i), (size_t)b->bytes[i]));
+        HY_TRY(w->put(w->arg, text_of(w, b, i), (size_t)b->bytes[i]));
     return HYBRID_OK;
+}
+
+/* Formats piece `item` of the batch, and compresses it. */
+static hybrid_status make_piece(const hy_mtx_text *w, const batch *b, int part,
+                                int64_t item)
+{
+    char *to = text_of(w, b, item);
+
+    if (!w->encoder) {
+        b->bytes[item] = format_piece(w, b->begin + item, to);
+        return HYBRID_OK;
+    }
+    char *plain    = w->plain + (int64_t)part * PIECE_BYTES;
+    const size_t n = (size_t)format_piece(w, b->begin + item, plain);
+    b->bytes[item] = (int64_t)w->encoder->pack(plain, n, to);
+    return b->bytes[item] > 0 ? HYBRID_OK
+                              : hy_memory_refused(w->ctx, "the state of a compressor",
+                                                  (int64_t)w->encoder->state_bytes, NULL);
 }
 
 /* Item 0 of the loop writes the previous batch. Item i > 0 formats piece i - 1 of the
@@ -112,14 +136,9 @@ static hybrid_status do_items(void *arg, int part, int64_t begin, int64_t end)
     const hy_mtx_text *w = arg;
     const batch *next    = w->formatted;
     const batch *before  = next == w->batches ? next + 1 : next - 1;
-    (void)part;
 
     for (int64_t item = begin; item < end; item++)
-        if (item == 0)
-            HY_TRY(put_batch(w, before));
-        else
-            next->bytes[item - 1] =
-                format_piece(w, next->begin + item - 1, text_of(next, item - 1));
+        HY_TRY(item == 0 ? put_batch(w, before) : make_piece(w, next, part, item - 1));
     return HYBRID_OK;
 }
 
@@ -131,7 +150,8 @@ static int64_t pieces_from(const hy_mtx_text *w, int64_t begin)
     return hy_min(all - begin, w->room);
 }
 
-/* Estimates the size of the file from the bytes per entry of the first `begin` pieces. */
+/* Estimates the size of the file from the bytes per entry of the first `begin` pieces,
+   and tells it to the progress report. */
 static void expect_bytes(hy_mtx_text *w, int64_t begin)
 {
     const double entries = (double)hy_min(begin * PIECE_ENTRIES, w->A->nnz);
@@ -166,7 +186,7 @@ static hybrid_status open_batch(hy_mtx_text *w, batch *b)
 {
     void *array;
 
-    HY_TRY(hy_array(w->ctx, w->room * PIECE_ENTRIES, ENTRY_BYTES, "the text of a matrix",
+    HY_TRY(hy_array(w->ctx, w->room, (size_t)w->piece_bytes, "the text of a matrix",
                     &array));
     b->text = array;
     HY_TRY(hy_array(w->ctx, w->room, sizeof *b->bytes, "lengths of texts", &array));
@@ -174,10 +194,27 @@ static hybrid_status open_batch(hy_mtx_text *w, batch *b)
     return HYBRID_OK;
 }
 
+/* Allocates what workers need to compress, and counts what encoders will allocate. */
+static hybrid_status open_encoder(hy_mtx_text *w)
+{
+    const int threads  = hy_pool_threads(w->ctx->pool);
+    const size_t bytes = (size_t)threads * w->encoder->state_bytes;
+    void *array;
+
+    HY_TRY(hy_array(w->ctx, threads, PIECE_BYTES, "the text of a matrix", &array));
+    w->plain = array;
+    if (!hy_meter_charge(&w->ctx->memory.meter, bytes))
+        return hy_memory_full(w->ctx, "the state of a compressor", (int64_t)bytes, "");
+    w->counted = bytes;
+    return HYBRID_OK;
+}
+
 void hy_mtx_text_close(hy_mtx_text *w)
 {
     if (!w)
         return;
+    hy_meter_release(&w->ctx->memory.meter, w->counted);
+    hy_array_free(w->ctx, w->plain);
     for (int i = 0; i < 2; i++) {
         hy_array_free(w->ctx, w->batches[i].bytes);
         hy_array_free(w->ctx, w->batches[i].text);
@@ -186,17 +223,20 @@ void hy_mtx_text_close(hy_mtx_text *w)
     hy_array_free(w->ctx, w);
 }
 
-hybrid_status hy_mtx_text_open(hy_context *ctx, hy_put_text_fn put, void *arg,
-                               hy_mtx_text **out)
+hybrid_status hy_mtx_text_open(hy_context *ctx, const hy_encoder *encoder,
+                               hy_put_text_fn put, void *arg, hy_mtx_text **out)
 {
     hybrid_status status;
     void *memory;
 
     HY_TRY(hy_array(ctx, 1, sizeof(hy_mtx_text), "the text of a matrix", &memory));
     hy_mtx_text *w = memory;
-    *w             = (hy_mtx_text){.ctx = ctx, .put = put, .arg = arg};
-    w->room        = 2 * (int64_t)hy_pool_threads(ctx->pool);
+    *w      = (hy_mtx_text){.ctx = ctx, .encoder = encoder, .put = put, .arg = arg};
+    w->room = 2 * (int64_t)hy_pool_threads(ctx->pool);
+    w->piece_bytes = encoder ? (int64_t)hy_encoder_room(PIECE_BYTES) : PIECE_BYTES;
     HY_TRY_ELSE_DONE(hy_numbers_open(ctx, &w->numbers));
+    if (encoder)
+        HY_TRY_ELSE_DONE(open_encoder(w));
     for (int i = 0; i < 2; i++)
         HY_TRY_ELSE_DONE(open_batch(w, &w->batches[i]));
     *out = w;

@@ -50,7 +50,8 @@ static int64_t header_bytes(part p)
     return HY_ZIP_LOCAL + (int64_t)strlen(names[p]) + LOCAL_EXTRA;
 }
 
-/* Number of elements of a member. The member `format` is one word of 3 bytes. */
+/* Returns the number of elements of a member. The member `format` is one word of 3
+   bytes. */
 static int64_t count_of(const hy_file_shape *shape, part p)
 {
     return p == INDPTR ? shape->rows + 1 : p == SHAPE ? 2 : p == FORMAT ? 1 : shape->nnz;

@@ -60,8 +60,9 @@ static hybrid_status find_directory64(const hy_zip *zip, int64_t end, directory 
     return HYBRID_OK;
 }
 
-/* Finds the last record of the file in its last bytes. A comment may follow the record.
- */
+/* Sets *at to the position in `tail`, the last bytes of the file, of the record that ends
+   the file, and returns 1; returns 0 if it is missing. A comment may follow the
+   record. */
 static int find_end(const char *tail, int64_t bytes, int64_t *at)
 {
     for (*at = bytes - HY_ZIP_END; *at >= 0; --*at)

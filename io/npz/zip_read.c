@@ -47,7 +47,8 @@ static hybrid_status fail(const hy_zip *zip, const hy_zip_member *m, const char 
                    (int)hy_smaller(m->length, 64), m->name, why);
 }
 
-/* Finds the place of the member's bytes in the file. */
+/* Sets *at to the position in the file of the member's bytes, and checks that the member
+   can be read. */
 static hybrid_status find_bytes(const hy_zip *zip, const hy_zip_member *m, int64_t *at)
 {
     char header[HY_ZIP_LOCAL];

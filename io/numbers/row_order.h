@@ -5,10 +5,10 @@
 #include "io/formats/entry_reader.h"
 #include "partition/move/matrix_file.h"
 
-/* Looks at the first rows of a sparse matrix, up to 2^18 entries. If the columns of a row
-   do not ascend, moves the arrays of *file to the reader *entries, whose caller sorts the
-   entries. Rows behind the first ones are not examined: if only their columns do not
-   ascend, reading them is BAD_MATRIX.
+/* Looks at rows of a sparse matrix: the first ones, up to 2^18 entries, and some at 15
+   places behind them, up to 2^14 entries each. If the columns of a row do not ascend,
+   moves the arrays of *file to the reader *entries, whose caller sorts the entries. Other
+   rows are not examined: if only their columns do not ascend, reading them is BAD_MATRIX.
 
    Writers of files leave all rows unsorted or none, and reading all of a large file would
    take as long as using it. */

@@ -64,7 +64,8 @@ static hybrid_status find_size(hy_context *ctx, const hy_input *input, header *h
     return HYBRID_OK;
 }
 
-/* Reads the header. The sizes of a file bound those that its header announces. */
+/* Reads the header, and checks that its sizes are valid numbers. find_values() compares
+   them with the size of the file. */
 static hybrid_status read_header(hy_context *ctx, const hy_input *input, header *h)
 {
     *h = (header){.nnz = 0};

@@ -13,7 +13,7 @@ hybrid_status hy_write_all(hy_context *ctx, int fd, const char *path, const void
 /* Waits until the contents of the file `path` are on the disk. */
 hybrid_status hy_sync_file(hy_context *ctx, const char *path);
 
-/* Waits until the entries of the folder are on the disk that contains the file `path`.
+/* Waits until the entries of the folder that contains the file `path` are on the disk.
    Does nothing on file systems that cannot do this. */
 hybrid_status hy_sync_folder_of(hy_context *ctx, const char *path);
 

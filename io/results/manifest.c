@@ -17,8 +17,7 @@ enum {
     MOST_BYTES = 1 << 28 /* maximum bytes of a manifest */
 };
 
-/* ---- facts --------------------------------------------------------------------------
- */
+/* ---- facts ------------------------------------------------------------------------- */
 
 /* Returns the number of bytes of the facts, which are the first lines of `text`, with the
    empty line that ends them. 0 if there is no such line. */
@@ -47,8 +46,7 @@ static hybrid_status check_facts(const hy_manifest *m, const char *text,
     return HYBRID_OK;
 }
 
-/* ---- lines of panels ------------------------------------------------------------------
- */
+/* ---- lines of panels --------------------------------------------------------------- */
 
 static hybrid_status keep(hy_manifest *m, const hy_panel_record *panel)
 {
@@ -105,8 +103,7 @@ static hybrid_status take_lines(hy_manifest *m, const char *text, size_t *bytes)
     return HYBRID_OK;
 }
 
-/* ---- the file -------------------------------------------------------------------------
- */
+/* ---- the file ---------------------------------------------------------------------- */
 
 static hybrid_status read_text(const hy_manifest *m, size_t bytes, char **out)
 {

@@ -11,8 +11,7 @@
 #include "io/results/durable.h"
 #include "io/results/hash.h"
 
-/* ---- the arrays of a panel ------------------------------------------------------------
- */
+/* ---- the arrays of a panel --------------------------------------------------------- */
 
 enum { MOST_ARRAYS = 3 };
 
@@ -58,8 +57,7 @@ static uint64_t hash_of(const layout *l)
     return hash;
 }
 
-/* ---- files
- * ------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------- */
 
 static hybrid_status path_of(const hy_panels *p, int64_t number, char **out)
 {
@@ -138,8 +136,7 @@ static void keep_all(hy_file_writer *self)
 static const hy_file_writer_ops ops = {
     .sparse = add_sparse, .dense = add_dense, .finish = finish, .abort = keep_all};
 
-/* ---- reading
- * ---------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------- */
 
 static hybrid_status damaged(const hy_panels *p, int64_t number, const char *how)
 {
@@ -231,8 +228,7 @@ hybrid_status hy_panels_read(const hy_panels *p, int64_t number, hy_reused *bloc
     return status;
 }
 
-/* ---- taking over panels
- * ----------------------------------------------------------------- */
+/* ---- taking over panels ------------------------------------------------------------ */
 
 /* Checks that the sizes of the panel fit the result and the panels before it. */
 static hybrid_status check_sizes(const hy_panels *p, int64_t number)

@@ -36,9 +36,9 @@ typedef struct hy_csr_output {
 hybrid_status hy_csr_output_open(const hy_entry_reader *entries, const char *name,
                                  int in_memory, int64_t nnz, hy_csr_output *out);
 
-/* Receives records in ascending order, none less than the records before. Sums values of
-   the same row and column, from the first to the last. records[-1] is overwritten.
-   BAD_FILE if an entry and a mirror image have the same place. */
+/* Receives records in ascending order, none less than the records of earlier calls. Sums
+   values of the same row and column, from the first to the last. records[-1] is
+   overwritten. BAD_FILE if an entry and a mirror image have the same place. */
 hybrid_status hy_csr_output_append(hy_csr_output *out, hy_record *records, int64_t count);
 
 /* Completes the offsets for `rows` rows, and moves the arrays to the matrix, whose

@@ -22,8 +22,9 @@ enum {
     BUCKET_RECORDS = 8,  /* log2 of the number of records that a bucket should have at
                             least */
     DIGIT_BITS  = 11,    /* maximum bits of a digit of the radix sort */
-    MOST_DIGITS = 7,     /* odd, and MOST_DIGITS * DIGIT_BITS >= 64 */
-    FEW         = 32     /* maximum number of records that are sorted by insertion */
+    MOST_DIGITS = 7,     /* maximum number of digits of a rank; odd, and MOST_DIGITS *
+                            DIGIT_BITS >= 64 */
+    FEW = 32             /* maximum number of records that are sorted by insertion */
 };
 _Static_assert(MOST_DIGITS *DIGIT_BITS >= 64, "digits cover a key");
 
@@ -91,7 +92,8 @@ static int bits_of(uint64_t x)
     return x ? 64 - __builtin_clzll(x) : 0;
 }
 
-/* Chooses the buckets. Returns 0 if the records ascend already. */
+/* Determines the rank of a key and the bucket of a rank: sets s->low, width, least, shift
+   and buckets. Returns 0 if the records ascend already. */
 static int choose_buckets(sorter *s)
 {
     survey all = {UINT64_MAX, 0, 0, 0};

@@ -39,7 +39,8 @@ static inline int hy_key_same(uint64_t a, uint64_t b)
 extern int64_t hy_records_piece;
 
 /* Sorts at most INT32_MAX records by key on the pool. Records with equal keys keep their
-   order. `spare` has room for `count` records. NO_MEMORY if the counts of buckets do not fit the budget. */
+   order. `spare` has room for `count` records. NO_MEMORY if the counts of buckets do not
+   fit the budget. */
 hybrid_status hy_records_sort(hy_context *ctx, hy_record *records, hy_record *spare,
                               int64_t count);
 

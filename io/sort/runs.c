@@ -152,9 +152,10 @@ static int64_t count_below(const input *in, uint64_t key, int equal)
     return low;
 }
 
-/* Chooses the records of the next step and returns their number. Runs up to the one with
-   the bound also give records that equal it: those of later runs come after the records
-   of that run that have not been read. */
+/* Determines which records of each block belong to the next step, and their places in
+   m->next: sets in->take and in->at. Returns the number of these records. Runs up to the
+   one with the bound also give records that equal it: those of later runs come after the
+   records of that run that have not been read. */
 static int64_t choose_records(const merge *m)
 {
     int64_t bound = -1, all = 0;

@@ -8,7 +8,8 @@
 /* Records of one run ascend. Records of equal keys are in the order of the matrix's file,
    within a run and from run to run. */
 typedef struct hy_sorted_run {
-    int64_t first, count; /* position and number of the records in the spill */
+    int64_t first, count; /* index in the spill of the run's first record, and number of
+                             its records */
 } hy_sorted_run;
 
 typedef struct hy_runs {
@@ -27,7 +28,8 @@ void hy_runs_close(hy_runs *runs); /* accepts a zeroed struct */
 /* Receives merged records in ascending order. records[-1] may be overwritten. */
 typedef hybrid_status (*hy_merged_fn)(void *arg, hy_record *records, int64_t count);
 
-/* Merges runs [first, first + count) in memory for about `room` records. */
+/* Merges runs [first, first + count) in memory for about `room` records, and passes the
+   merged records to `merged`, part by part. */
 hybrid_status hy_runs_merge(const hy_runs *runs, int64_t first, int64_t count,
                             int64_t room, hy_merged_fn merged, void *arg);
 

@@ -19,7 +19,7 @@ typedef struct reader {
     int64_t first;
     int64_t offset[HELD + 1];
     int32_t col[HELD];
-    double value[HELD]; /* values of these entries, in the type of A */
+    double value[HELD]; /* values of the entries in `col`, in the type of A */
 } reader;
 
 static hybrid_status read_offsets(reader *r)

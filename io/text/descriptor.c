@@ -5,7 +5,8 @@
 
 #include "io/text/io.h"
 
-/* Value of a text that consists of digits only; -1 for other texts. */
+/* Returns the value of a text that consists of digits only; -1 for other texts and for
+   values above INT_MAX. */
 static int whole_number(const char *text)
 {
     int64_t n = 0;

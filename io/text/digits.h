@@ -21,8 +21,8 @@ static inline uint64_t hy_load8(const char *p)
     return x;
 }
 
-/* Number of leading digits among the eight characters. The high bit of a byte of `none`
-   is set if its character is no digit; carries only disturb later bytes. */
+/* Returns the number of leading digits among the eight characters. The high bit of a byte
+   of `none` is set if its character is no digit; carries only disturb later bytes. */
 static inline int hy_count_digits(uint64_t x)
 {
     const uint64_t t    = x ^ 0x3030303030303030u;
@@ -30,8 +30,8 @@ static inline int hy_count_digits(uint64_t x)
     return none ? __builtin_ctzll(none) / 8 : 8;
 }
 
-/* Value of the first n <= 8 characters, all digits. The shifts put zeros in front; then
-   neighbours are joined to pairs, fours and eight. */
+/* Returns the value of the first n <= 8 characters, all digits. The shifts put zeros in
+   front; then neighbours are joined to pairs, fours and eight. */
 static inline uint64_t hy_digits_value(uint64_t x, int n)
 {
     const uint64_t two = 0x000000FF000000FFu;

@@ -199,7 +199,7 @@ static int is_plain(const char *name)
                              "0123456789_-+./")] == '\0';
 }
 
-/* Number of bytes of a path without the ending of its name. */
+/* Returns the number of bytes of a path without the ending of its name. */
 static size_t stem_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -233,8 +233,9 @@ static int fits(const foreign *f, const hy_input *input)
     return input->bytes >= f->bytes && memcmp(input->text, f->magic, f->bytes) == 0;
 }
 
-/* Reports a table of text. A file named .mtx is not taken for a table: its banner is
-   wrong. */
+/* Fails with a sentence if the text is a table of numbers; else returns OK. A file named
+   .mtx, .mtx.gz or .npy is not taken for a table: it has another fault, which the caller
+   reports. */
 static hybrid_status refuse_table(hy_context *ctx, const hy_input *input, int dense)
 {
     const hy_text_table t = hy_text_table_of(input->text, 0);

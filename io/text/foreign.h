@@ -6,8 +6,8 @@
 
 /* Fails with BAD_FILE and a sentence that names the format and a command. The command
    makes a sparse or, if `dense`, a dense matrix of the file; for some formats it only
-   unpacks, renames or shows the file. Returns OK
-   if the format is unknown. Only the first window of the input is examined. */
+   unpacks, renames or shows the file. Returns OK if the format is unknown. Only the first
+   window of the input is examined. */
 hybrid_status hy_foreign_refuse(hy_context *ctx, const hy_input *input, int dense);
 
 #endif /* HY_FOREIGN_H */

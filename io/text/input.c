@@ -212,7 +212,8 @@ static hybrid_status read_regular(hy_context *ctx, int fd, int64_t bytes, hy_inp
     return read_pipe(ctx, fd, input);
 }
 
-/* Opens the file and maps it if `maps` is 1 and it is a regular file. */
+/* Opens the file. Maps it if `maps` is 1 and it is a regular file read from its start;
+   else reads its first window. */
 static hybrid_status open_bytes(hy_context *ctx, const char *path, int maps,
                                 hy_input *input)
 {
@@ -238,7 +239,8 @@ static hybrid_status open_bytes(hy_context *ctx, const char *path, int maps,
     return status;
 }
 
-/* Decodes the text from now on if it is compressed. */
+/* If the first window is compressed, replaces it by the first window of decompressed
+   text. Later windows are then decompressed, too. */
 static hybrid_status decode_text(hy_context *ctx, hy_input *input)
 {
     const hy_decoder_ops *const *ops = decoders;
@@ -324,7 +326,7 @@ done:
     return status;
 }
 
-/* Number of bytes of the file that its stream has used so far. */
+/* Returns the number of bytes of the file that its stream has used so far. */
 static int64_t taken(const hy_input *input)
 {
     const hy_stream *s = input->stream;

@@ -19,7 +19,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Value of the four hexadecimal digits at `p`; -1 if they are not digits. */
+/* Returns the value of the four hexadecimal digits at `p`; -1 if they are not digits. */
 static int32_t read_unit(const char *p, const char *end)
 {
     int32_t unit = 0;

@@ -20,7 +20,7 @@ static int is_digit(char c)
     return (unsigned char)(c - '0') < 10;
 }
 
-/* Exponent of the leading bit of 10^e: e * log2(10), rounded down. */
+/* Returns the exponent of the leading bit of 10^e: e * log2(10), rounded down. */
 static int exponent_of_10(int e)
 {
     return (217706 * e) >> 16;
@@ -95,8 +95,9 @@ static int64_t significant_digits(const char *p, const char *end)
     return count;
 }
 
-/* Adds the exponent at `p`, behind the e. It is limited to values that are certainly
-   infinite or 0 for a mantissa of fewer than 10^17 digits. */
+/* Adds the exponent at `p`, behind the letter e, to *e. The exponent is limited to values
+   that are certainly infinite or 0 for a mantissa of fewer than 10^17 digits. Returns its
+   end, or NULL if there are no digits. */
 static const char *parse_exponent(const char *p, int64_t *e)
 {
     const int negative = *p == '-';
@@ -123,8 +124,8 @@ static const char *parse_word(const char *p, double sign, double *value)
     return p + (is_inf && strncasecmp(p, "infinity", 8) == 0 ? 8 : 3);
 }
 
-/* The first MAX_DIGITS significant digits of the mantissa [p, end), which has more. Each
-   omitted digit adds 1 to e. */
+/* Returns the first MAX_DIGITS significant digits of the mantissa [p, end), which has
+   more. Each omitted digit adds 1 to *e. */
 static uint64_t leading_digits(const char *p, const char *end, int64_t *e)
 {
     uint64_t w = 0;

@@ -43,8 +43,9 @@ static int floor_log10(int q, int narrow)
     return (q * 1262611 - (narrow ? 524031 : 0)) >> 22;
 }
 
-/* Leading 128 bits of 10^e, plus 1 in the last place. The proof requires a number above
-   10^e. For a float 64 bits are enough, and the lower half is 0. */
+/* Returns the leading 128 bits of 10^e, plus 1 in the last place. The proof of the
+   algorithm requires a number above 10^e. For a float 64 bits are enough, and the lower
+   half is 0. */
 SPECIALIZED wide power_above(const hy_numbers *numbers, int e, int most_digits)
 {
     const int at = e - HY_MIN_POWER;
@@ -122,8 +123,9 @@ static decimal shortest_f32(float value, const hy_numbers *numbers)
 
 /* ---- text -------------------------------------------------------------------------- */
 
-/* Number of zeros before the first digit that is not 0, and behind the last one. The
-   eight digits are not all 0. */
+/* Return the number of zeros before the first digit that is not 0, and behind the last
+   one. Each byte of `digits` is a digit, the first one in the lowest byte; not all are
+   0. */
 static int zeros_before(uint64_t digits)
 {
     return __builtin_ctzll(digits) / 8;

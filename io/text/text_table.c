@@ -25,8 +25,8 @@ static int is_text(const char *p, const char *end)
     return 1;
 }
 
-/* Start of the first line from `p` on that is neither blank nor a comment; "" if there is
-   none. */
+/* Returns the start of the first line from `p` on that is neither blank nor a comment; ""
+   if there is none. */
 static const char *first_line(const char *p)
 {
     while (*p && (*p == '#' || *p == '%' || p + strspn(p, " \t") == line_end(p)))

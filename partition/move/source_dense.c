@@ -7,7 +7,6 @@
 #include "base/memory/pinned.h"
 #include "partition/format/pack.h"
 #include "partition/move/sources.h"
-#include "partition/parts/x_block.h"
 #include "partition/move/transpose.h"
 
 /* Describes the copy of a rectangle of X to `to`, line by line and without gaps between
@@ -143,18 +142,8 @@ static int lines(const hy_source *self, const hy_rect *rect, char *to, hy_row_co
                : hy_pinned(self->ctx, X->data, (size_t)all * hy_value_size(X->type));
 }
 
-/* Gives all columns of X as the only block. */
-static hybrid_status next_block(hy_x_block *block, hybrid_report *report)
-{
-    (void)report;
-    block->X     = *block->source->dense;
-    block->begin = block->end;
-    block->end   = block->source->cols;
-    return HYBRID_OK;
-}
-
 static const hy_source_ops ops = {
-    .fill = fill, .gather = gather, .run = run, .lines = lines, .next_block = next_block};
+    .fill = fill, .gather = gather, .run = run, .lines = lines};
 
 hy_source hy_source_dense(hy_context *ctx, const hybrid_dense *X)
 {

@@ -13,7 +13,6 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "partition/move/sources.h"
-#include "partition/parts/x_block.h"
 #include "partition/move/transpose.h"
 
 enum { PIECE_BYTES = 32 << 10, LONG_BYTES = 8 << 10, FAR_BYTES = 4 << 10 };
@@ -123,8 +122,7 @@ static hybrid_status gather(const hy_source *self, const int32_t *listed, int64_
     return HYBRID_OK;
 }
 
-static const hy_source_ops ops = {
-    .fill = fill, .gather = gather, .next_block = hy_x_block_read};
+static const hy_source_ops ops = {.fill = fill, .gather = gather};
 
 hy_source hy_source_file(const hy_matrix_file *X)
 {

@@ -4,7 +4,6 @@
 #include "base/contract/image.h"
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
-#include "base/threads/clock.h"
 
 /* ---- reading one part ------------------------------------------------------------ */
 
@@ -98,45 +97,18 @@ static hybrid_status read_part(const hy_a_parts *p, int64_t begin, hy_a_part *pa
 
 /* ---- the thread ------------------------------------------------------------------ */
 
-static void *run_reader(void *arg)
+static hybrid_status read_ahead(void *arg)
 {
-    hy_a_parts *p = arg;
+    const hy_a_parts *p = arg;
 
-    hy_message_aside(&p->aside);
-    p->reading->begin_ns = hy_now_ns();
-    p->status            = read_part(p, p->end, p->reading);
-    p->reading->end_ns   = hy_now_ns();
-    hy_message_aside(NULL);
-    pthread_mutex_lock(&p->lock);
-    p->is_done = 1;
-    pthread_cond_signal(&p->done);
-    pthread_mutex_unlock(&p->lock);
-    return NULL;
+    return read_part(p, p->end, p->reading);
 }
 
-/* Starts a thread that reads the next part. If no thread can be made, this call reads the
-   part itself. */
+/* Starts to read the next part. */
 static void read_next(hy_a_parts *p)
 {
-    p->reading    = p->reading == p->parts ? p->parts + 1 : p->parts;
-    p->status     = HYBRID_OK;
-    p->is_done    = 0;
-    p->is_running = pthread_create(&p->thread, NULL, run_reader, p) == 0;
-    if (!p->is_running)
-        run_reader(p);
-}
-
-/* Waits until the reading thread has read its part, and joins the thread. Reports
-   progress to the caller of the library meanwhile. Returns at once if no thread runs. */
-static void await(hy_a_parts *p)
-{
-    pthread_mutex_lock(&p->lock);
-    while (p->is_running && !p->is_done)
-        hy_progress_wait(&p->source->ctx->progress, &p->done, &p->lock);
-    pthread_mutex_unlock(&p->lock);
-    if (p->is_running)
-        pthread_join(p->thread, NULL);
-    p->is_running = 0;
+    p->reading = p->reading == p->parts ? p->parts + 1 : p->parts;
+    hy_ahead_start(&p->ahead, read_ahead, p);
 }
 
 /* ---- parts in order -------------------------------------------------------------- */
@@ -144,9 +116,7 @@ static void await(hy_a_parts *p)
 void hy_a_parts_open(const hy_source *source, int64_t bytes, hy_a_parts *out)
 {
     *out = (hy_a_parts){.source = source, .bytes = bytes, .row_end = source->rows};
-    hy_message_init(&out->aside);
-    pthread_mutex_init(&out->lock, NULL);
-    hy_progress_cond_init(&out->done);
+    hy_ahead_open(source->ctx, &out->ahead);
 }
 
 void hy_a_parts_range(hy_a_parts *p, int64_t begin, int64_t end, int64_t most_rows)
@@ -157,14 +127,25 @@ void hy_a_parts_range(hy_a_parts *p, int64_t begin, int64_t end, int64_t most_ro
     p->is_range  = 1;
 }
 
+hybrid_status hy_a_parts_skip(hy_a_parts *p, int64_t row)
+{
+    int64_t begin = p->end, first;
+
+    while (begin < row) {
+        HY_TRY(read_offsets(p, begin, p->parts, &first));
+        p->end = begin;
+        begin += p->parts->own.rows;
+    }
+    if (begin == row)
+        p->end = row;
+    return HYBRID_OK;
+}
+
 void hy_a_parts_close(hy_a_parts *p)
 {
-    await(p);
+    hy_ahead_close(&p->ahead);
     for (int i = 0; i < 2; i++)
         hy_array_free_reused(p->source->ctx, &p->parts[i].block);
-    hy_message_destroy(&p->aside);
-    pthread_cond_destroy(&p->done);
-    pthread_mutex_destroy(&p->lock);
 }
 
 hybrid_status hy_a_parts_read(hy_a_parts *p, const hy_a_part **out)
@@ -177,10 +158,10 @@ hybrid_status hy_a_parts_read(hy_a_parts *p, const hy_a_part **out)
         read_next(p);
     if (!p->reading || p->end == rows)
         return HYBRID_OK;
-    await(p);
-    if (p->status != HYBRID_OK)
-        return hy_fail(ctx, p->status, "%s", p->aside.text);
-    const hy_a_part *ready = p->reading;
+    HY_TRY(hy_ahead_wait(&p->ahead));
+    hy_a_part *ready = p->reading;
+    ready->begin_ns  = p->ahead.begin_ns;
+    ready->end_ns    = p->ahead.end_ns;
     p->end += ready->A->rows;
     if (p->end < rows)
         read_next(p);

@@ -6,9 +6,8 @@
 #ifndef HY_A_PART_H
 #define HY_A_PART_H
 
-#include <pthread.h>
-
 #include "base/contract/source.h"
+#include "base/threads/ahead.h"
 
 /* A part of an A: its rows [begin, begin + A->rows). */
 typedef struct hy_a_part {
@@ -33,15 +32,7 @@ typedef struct hy_a_parts {
     int64_t most_rows;  /* maximum rows of a part that is read; 0: no limit */
     int is_range;       /* 1: hy_a_parts_range() was called: parts are copies of rows even
                            if A is in memory */
-    pthread_t thread;
-    int is_running; /* 1 from the start of the reading thread until it is joined */
-    int is_done;    /* 1 once the thread has read its part; guarded by `lock` */
-    pthread_mutex_t lock;
-    pthread_cond_t done;
-    hybrid_status status; /* status of the part that was read last */
-    /* Error sentence of the reading thread. It must not be the context's message, because
-       planning clears that one. */
-    hy_message aside;
+    hy_ahead ahead;     /* thread that reads */
 } hy_a_parts;
 
 /* hy_a_parts_open() prepares reading, but reads nothing. */
@@ -51,6 +42,10 @@ void hy_a_parts_close(hy_a_parts *parts);
 /* Restricts the parts to rows [begin, end) of A, with at most `most_rows` rows each (0:
    any number). Rows of an A in memory are then copied. Call it before the first part. */
 void hy_a_parts_range(hy_a_parts *parts, int64_t begin, int64_t end, int64_t most_rows);
+
+/* Passes over the parts before the one that contains row `row`. Reads offsets only. Call
+   it before the first part. */
+hybrid_status hy_a_parts_skip(hy_a_parts *parts, int64_t row);
 
 /* Does what hy_a_parts_next() does, for an A in a file or for a range: waits for the next
    part, which has at least one row, and starts to read the part after it. */

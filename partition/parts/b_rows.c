@@ -32,11 +32,11 @@ enum {
 /* ---- where rows of B lie --------------------------------------------------------- */
 
 typedef struct gathering {
-    const hy_b_rows *rows;
+    const hy_b_range *range;
     int64_t *at;    /* position, in the file's arrays, of the first entry of each listed
                        row (row that A touches) */
     int64_t *count; /* number of entries of each listed row; after the prefix sum, the
-                       offsets of own_b */
+                       offsets of B */
 } gathering;
 
 /* `listed` has the numbers of the touched rows, ascending. Returns the index after the
@@ -54,14 +54,14 @@ static int64_t window_end(const int32_t *listed, int64_t i, int64_t end)
 static hybrid_status find_entries(void *arg, int part, int64_t begin, int64_t end)
 {
     const gathering *g    = arg;
-    const int32_t *listed = g->rows->touched.rows;
+    const int32_t *listed = g->range->touched.rows;
     int64_t window[WINDOW + 1];
 
     (void)part;
     for (int64_t i = begin, next; i < end; i = next) {
         const int64_t row = listed[i];
         next              = window_end(listed, i, end);
-        HY_TRY(hy_source_array(g->rows->source, HY_CSR_OFFSETS, row,
+        HY_TRY(hy_source_array(g->range->rows->source, HY_CSR_OFFSETS, row,
                                listed[next - 1] + 2 - row, window));
         for (int64_t k = i; k < next; k++) {
             const int64_t *offset = window + (listed[k] - row);
@@ -104,7 +104,7 @@ static run run_from(const gathering *g, int64_t i, int64_t end)
 
 /* Reads one array (columns or values, with elements of `size` bytes) of the rows of `r`
    from the file. Stores each touched row at its place in `out`, the same array of
-   own_b. */
+   B. */
 static hybrid_status read_run(const gathering *g, const run *r, int array, size_t size,
                               char *out)
 {
@@ -112,9 +112,9 @@ static hybrid_status read_run(const gathering *g, const run *r, int array, size_
     char piece[PIECE_BYTES];
 
     if (r->count == to[r->end] - to[r->begin])
-        return hy_source_array(g->rows->source, array, r->first, r->count,
+        return hy_source_array(g->range->rows->source, array, r->first, r->count,
                                out + (size_t)to[r->begin] * size);
-    HY_TRY(hy_source_array(g->rows->source, array, r->first, r->count, piece));
+    HY_TRY(hy_source_array(g->range->rows->source, array, r->first, r->count, piece));
     for (int64_t k = r->begin; k < r->end; k++)
         memcpy(out + (size_t)to[k] * size, piece + (size_t)(g->at[k] - r->first) * size,
                (size_t)(to[k + 1] - to[k]) * size);
@@ -124,7 +124,7 @@ static hybrid_status read_run(const gathering *g, const run *r, int array, size_
 static hybrid_status read_rows(void *arg, int part, int64_t begin, int64_t end)
 {
     const gathering *g  = arg;
-    const hybrid_csr *B = &g->rows->own_b;
+    const hybrid_csr *B = &g->range->B;
 
     (void)part;
     for (int64_t i = begin; i < end;) {
@@ -141,27 +141,27 @@ static int64_t entry_bytes(const hy_b_rows *rows)
     return 4 + (int64_t)hy_value_size(rows->source->csr->type);
 }
 
-static hybrid_status read_b(hy_b_rows *rows, gathering *g, int64_t nnz)
+static hybrid_status read_b(hy_b_range *range, gathering *g, int64_t nnz)
 {
-    hy_context *ctx      = rows->source->ctx;
-    hybrid_csr *B        = &rows->own_b;
+    hy_context *ctx      = range->rows->source->ctx;
+    hybrid_csr *B        = &range->B;
     const int64_t values = (int64_t)hy_align((size_t)nnz * 4);
     const int64_t size   = (int64_t)hy_value_size(B->type);
 
-    HY_TRY(hy_array_reuse(ctx, &rows->entries, values + nnz * size, "rows of B"));
+    HY_TRY(hy_array_reuse(ctx, &range->entries, values + nnz * size, "rows of B"));
     B->nnz = nnz;
-    B->col = rows->entries.array;
-    B->val = nnz > 0 ? (char *)rows->entries.array + values : NULL;
+    B->col = range->entries.array;
+    B->val = nnz > 0 ? (char *)range->entries.array + values : NULL;
     if (nnz == 0) /* a B without entries may have no arrays */
         return HYBRID_OK;
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, B->rows, ROWS_GRAIN, read_rows, g));
-    return hy_csr_check_rows(ctx, B, rows->source->name, 0, rows->touched.rows);
+    return hy_csr_check_rows(ctx, B, range->rows->source->name, 0, range->touched.rows);
 }
 
 /* ---- rows of A ------------------------------------------------------------------- */
 
 typedef struct renumbering {
-    const hy_b_rows *rows;
+    const hy_b_range *range;
     const hybrid_csr *A;
     int64_t begin, first; /* first row of A in the range, and index in A's arrays of its
                              first entry */
@@ -170,7 +170,7 @@ typedef struct renumbering {
 static hybrid_status take_offsets(void *arg, int part, int64_t begin, int64_t end)
 {
     const renumbering *n = arg;
-    int64_t *to          = n->rows->own_a.row_ptr;
+    int64_t *to          = n->range->A.row_ptr;
 
     (void)part;
     for (int64_t i = begin; i < end; i++)
@@ -183,32 +183,32 @@ static hybrid_status renumber(void *arg, int part, int64_t begin, int64_t end)
     const renumbering *n = arg;
 
     (void)part;
-    hy_renumber(&n->rows->touched, hy_cols(n->A) + n->first + begin, end - begin,
-                hy_cols(&n->rows->own_a) + begin);
+    hy_renumber(&n->range->touched, hy_cols(n->A) + n->first + begin, end - begin,
+                hy_cols(&n->range->A) + begin);
     return HYBRID_OK;
 }
 
-/* Makes own_a: rows [begin, end) of A, with columns renumbered to the rows of own_b.
+/* Makes own_a: rows [begin, end) of A, with columns renumbered to the rows of B.
    Offsets and columns are copied; values are the caller's. */
-static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
+static hybrid_status make_a(hy_b_range *range, const hybrid_csr *A, int64_t begin,
                             int64_t end)
 {
-    hy_context *ctx     = rows->source->ctx;
-    hybrid_csr *part    = &rows->own_a;
+    hy_context *ctx     = range->rows->source->ctx;
+    hybrid_csr *part    = &range->A;
     const int64_t first = hy_offset(A, begin);
-    renumbering n       = {rows, A, begin, first};
+    renumbering n       = {range, A, begin, first};
     const int64_t cols  = (int64_t)hy_align((size_t)(end - begin + 1) * 8);
 
     *part      = *A;
     part->rows = end - begin;
-    part->cols = rows->touched.count;
+    part->cols = range->touched.count;
     part->nnz  = hy_offset(A, end) - first;
     if (first > 0)
         part->val = (char *)A->val + (size_t)first * hy_value_size(A->type);
     part->offset_type = HYBRID_I64;
-    HY_TRY(hy_array_reuse(ctx, &rows->of_a, cols + part->nnz * 4, "rows of A"));
-    part->row_ptr = rows->of_a.array;
-    part->col     = (char *)rows->of_a.array + cols;
+    HY_TRY(hy_array_reuse(ctx, &range->of_a, cols + part->nnz * 4, "rows of A"));
+    part->row_ptr = range->of_a.array;
+    part->col     = (char *)range->of_a.array + cols;
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, part->rows + 1, OFFSETS_GRAIN, take_offsets,
                        &n));
     return hy_pool_for(ctx->pool, HY_PACK, 0, part->nnz, COLUMNS_GRAIN, renumber, &n);
@@ -218,23 +218,23 @@ static hybrid_status make_a(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
 
 /* Finds the rows of B that rows [begin, end) of A touch, and where their entries lie in
    the file. */
-static hybrid_status find_b_rows(hy_b_rows *rows, const hybrid_csr *A, int64_t begin,
+static hybrid_status find_b_rows(hy_b_range *range, const hybrid_csr *A, int64_t begin,
                                  int64_t end, gathering *g)
 {
-    hy_context *ctx = rows->source->ctx;
-    hybrid_csr *B   = &rows->own_b;
+    hy_context *ctx = range->rows->source->ctx;
+    hybrid_csr *B   = &range->B;
 
-    hy_touched_free(ctx, &rows->touched);
-    HY_TRY(hy_touched_find(ctx, A, begin, end, &rows->touched));
-    const int64_t count = rows->touched.count;
-    HY_TRY(
-        hy_array_reuse(ctx, &rows->offsets, (2 * count + 1) * 8, "offsets of rows of B"));
-    *B             = *rows->source->csr;
+    hy_touched_free(ctx, &range->touched);
+    HY_TRY(hy_touched_find(ctx, A, begin, end, &range->touched));
+    const int64_t count = range->touched.count;
+    HY_TRY(hy_array_reuse(ctx, &range->offsets, (2 * count + 1) * 8,
+                          "offsets of rows of B"));
+    *B             = *range->rows->source->csr;
     B->rows        = count;
     B->nnz         = 0;
     B->offset_type = HYBRID_I64;
-    B->row_ptr     = rows->offsets.array;
-    *g = (gathering){rows, (int64_t *)rows->offsets.array + count + 1, B->row_ptr};
+    B->row_ptr     = range->offsets.array;
+    *g = (gathering){range, (int64_t *)range->offsets.array + count + 1, B->row_ptr};
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, count, ROWS_GRAIN, find_entries, g));
     return hy_prefix_sum(ctx, g->count, count);
 }
@@ -254,73 +254,156 @@ static int64_t expected_end(const hy_b_rows *rows, const hybrid_csr *A, int64_t 
     return end;
 }
 
-static hybrid_status check_room(const hy_b_rows *rows, int64_t row, int64_t nnz)
+static hybrid_status check_room(const hy_b_range *range, int64_t row, int64_t nnz)
 {
-    hy_context *ctx       = rows->source->ctx;
+    hy_context *ctx       = range->rows->source->ctx;
     const hy_meter *meter = &ctx->memory.meter;
-    const int64_t used    = hy_meter_used(meter) - rows->entries.bytes;
-    const int64_t bytes   = nnz * entry_bytes(rows);
+    const int64_t used    = hy_meter_used(meter) - range->entries.bytes;
+    const int64_t bytes   = nnz * entry_bytes(range->rows);
     char facts[128];
 
     if (meter->cap == 0 || bytes <= meter->cap - used)
         return HYBRID_OK;
     snprintf(facts, sizeof facts, "row %lld of A needs %lld rows of B at once",
-             (long long)row, (long long)rows->touched.count);
+             (long long)row, (long long)range->touched.count);
     const hy_shortage s = {.memory = "host memory",
                            .what   = "entries of rows of B",
                            .bytes  = bytes,
                            .meter  = meter,
-                           .spare  = rows->entries.bytes,
+                           .spare  = range->entries.bytes,
                            .facts  = facts,
                            .remedy = hy_memory_remedy(&ctx->memory)};
     return hy_short(ctx, HYBRID_NO_MEMORY, &s);
 }
 
-/* Tries fewer and fewer rows of A, from `begin` to *end, until the rows of B that they
-   touch fit the bytes allowed, or a single row of A is left. Then estimates, from the
-   sizes found, with how many rows of A the next call of hy_b_rows_next() should start. */
-static hybrid_status find_rows_that_fit(hy_b_rows *rows, const hybrid_csr *A,
-                                        int64_t begin, int64_t *end, gathering *g)
+/* Tries fewer and fewer rows of A, from range->begin on, until the rows of B that they
+   touch fit the bytes allowed, or a single row of A is left. Sets *fits to 0 if the rows
+   of B for that row do not fit. Estimates rows->rows for the next range. */
+static hybrid_status find_rows_that_fit(hy_b_rows *rows, hy_b_range *range, gathering *g,
+                                        int *fits)
 {
-    for (*end = expected_end(rows, A, begin);;) {
-        HY_TRY(find_b_rows(rows, A, begin, *end, g));
-        const int64_t count = *end - begin;
+    const hybrid_csr *A = range->from;
+
+    for (range->end = expected_end(rows, A, range->begin);;) {
+        HY_TRY(find_b_rows(range, A, range->begin, range->end, g));
+        const int64_t count = range->end - range->begin;
         const int64_t bytes =
-            rows->own_b.rows * ROW_BYTES + g->count[rows->own_b.rows] * entry_bytes(rows);
+            range->B.rows * ROW_BYTES + g->count[range->B.rows] * entry_bytes(rows);
         const double part = (double)rows->bytes / (double)hy_max(bytes, 1);
         rows->rows        = hy_max(1, (int64_t)((double)count * part * 7 / 8));
-        if (count == 1 || bytes <= rows->bytes)
+        *fits             = bytes <= rows->bytes;
+        if (count <= 1 || *fits)
             return HYBRID_OK;
-        *end = begin + hy_min(rows->rows, count - 1);
+        range->end = range->begin + hy_min(rows->rows, count - 1);
     }
+}
+
+/* ---- ranges in order --------------------------------------------------------------- */
+
+static void free_range(hy_context *ctx, hy_b_range *range)
+{
+    hy_touched_free(ctx, &range->touched);
+    hy_array_free_reused(ctx, &range->offsets);
+    hy_array_free_reused(ctx, &range->entries);
+    hy_array_free_reused(ctx, &range->of_a);
+}
+
+/* Gathers the range rows->gathering, from its first row of A on. If the rows of B for
+   this row do not fit, gathers them only if may_exceed is 1; otherwise the range ends
+   where it begins. */
+static hybrid_status gather(hy_b_rows *rows, int may_exceed)
+{
+    hy_b_range *range = rows->gathering;
+    gathering g;
+    int fits;
+
+    HY_TRY(find_rows_that_fit(rows, range, &g, &fits));
+    const int64_t nnz = g.count[range->B.rows];
+    if (!fits && !may_exceed) {
+        range->end = range->begin;
+        return HYBRID_OK;
+    }
+    if (range->end == range->begin + 1)
+        HY_TRY(check_room(range, rows->first + range->begin, nnz));
+    HY_TRY(read_b(range, &g, nnz));
+    return make_a(range, range->from, range->begin, range->end);
+}
+
+static hybrid_status gather_ahead(void *arg)
+{
+    return gather(arg, 0);
+}
+
+static hybrid_status gather_alone(void *arg)
+{
+    return gather(arg, 1);
+}
+
+static hy_b_range *other_range(hy_b_rows *rows)
+{
+    return rows->ranges + (rows->gathering == rows->ranges);
+}
+
+/* Starts to gather rows of A from `begin` on. */
+static void start(hy_b_rows *rows, const hybrid_csr *A, int64_t first, int64_t begin)
+{
+    hy_b_range *range = other_range(rows);
+
+    range->rows     = rows;
+    range->from     = A;
+    range->begin    = begin;
+    range->end      = begin;
+    rows->first     = first;
+    rows->gathering = range;
+    hy_ahead_start(&rows->ahead, gather_ahead, rows);
+}
+
+/* Gathers the first row of A of the range, with no other range in memory. */
+static hybrid_status put_alone(hy_b_rows *rows)
+{
+    free_range(rows->source->ctx, other_range(rows));
+    hy_ahead_start(&rows->ahead, gather_alone, rows);
+    return hy_ahead_wait(&rows->ahead);
+}
+
+static int is_alone(const hy_b_rows *rows)
+{
+    return rows->gathering->entries.bytes > rows->bytes;
 }
 
 void hy_b_rows_open(const hy_source *source, int64_t bytes, hy_b_rows *out)
 {
     *out = (hy_b_rows){.source = source, .bytes = bytes, .rows = INT32_MAX};
+    hy_ahead_open(source->ctx, &out->ahead);
 }
 
 void hy_b_rows_close(hy_b_rows *rows)
 {
-    hy_context *ctx = rows->source->ctx;
-
-    hy_touched_free(ctx, &rows->touched);
-    hy_array_free_reused(ctx, &rows->offsets);
-    hy_array_free_reused(ctx, &rows->entries);
-    hy_array_free_reused(ctx, &rows->of_a);
+    hy_ahead_close(&rows->ahead);
+    for (int i = 0; i < 2; i++)
+        free_range(rows->source->ctx, rows->ranges + i);
 }
 
 hybrid_status hy_b_rows_read(hy_b_rows *rows, const hybrid_csr *A, int64_t first,
                              int64_t begin, int64_t *end)
 {
-    gathering g;
-
-    HY_TRY(find_rows_that_fit(rows, A, begin, end, &g));
-    const int64_t nnz = g.count[rows->own_b.rows];
-    if (*end == begin + 1)
-        HY_TRY(check_room(rows, first + begin, nnz));
-    HY_TRY(read_b(rows, &g, nnz));
-    rows->A = &rows->own_a;
-    rows->B = &rows->own_b;
-    return make_a(rows, A, begin, *end);
+    if (!rows->is_ahead) {
+        if (rows->gathering && is_alone(rows))
+            free_range(rows->source->ctx, rows->gathering);
+        start(rows, A, first, begin);
+    }
+    rows->is_ahead = 0;
+    HY_TRY(hy_ahead_wait(&rows->ahead));
+    const hy_b_range *range = rows->gathering;
+    if (range->end == begin && A->rows > begin)
+        HY_TRY(put_alone(rows));
+    rows->A        = &range->A;
+    rows->B        = &range->B;
+    rows->begin_ns = rows->ahead.begin_ns;
+    rows->end_ns   = rows->ahead.end_ns;
+    *end           = range->end;
+    rows->is_ahead = range->end < A->rows && !is_alone(rows);
+    if (rows->is_ahead)
+        start(rows, A, first, range->end);
+    return HYBRID_OK;
 }

@@ -2,28 +2,45 @@
 
    A B in memory is given as it is, with all of A. From a file, the rows are read that the
    range touches, and the columns of A are renumbered to match. Columns keep their order,
-   so each sum of C is added in the same order as with all of B. */
+   so each sum of C is added in the same order as with all of B. A thread gathers the next
+   range while one is multiplied. */
 #ifndef HY_B_ROWS_H
 #define HY_B_ROWS_H
 
 #include "base/contract/source.h"
+#include "base/threads/ahead.h"
 #include "partition/pattern/touched.h"
+
+struct hy_b_rows;
+
+/* A range of rows of A, and the rows of B that it needs. */
+typedef struct hy_b_range {
+    const struct hy_b_rows *rows; /* cursor that the range belongs to */
+    const hybrid_csr *from;       /* A, of which the range is rows [begin, end) */
+    int64_t begin, end;           /* begin == end: the range is not gathered */
+    hybrid_csr A, B; /* rows of A with new column numbers, and rows of B from a file;
+                        A.val belongs to the caller */
+    hy_reused offsets, entries, of_a; /* memory of B's offsets, of B's entries, and of A
+                                         without its values */
+    hy_touched touched;               /* maps rows of the whole B to rows of range->B */
+} hy_b_range;
 
 typedef struct hy_b_rows {
     const hy_source *source; /* source of all of B, which the caller owns */
-    int64_t bytes;           /* maximum bytes of rows of B in memory at a time; the rows
-                                that a single row of A touches may exceed it */
-    int64_t rows;            /* number of rows of A that the next call of hy_b_rows_next()
-                                tries first; estimated from the rows of B that the last
-                                call found */
+    int64_t bytes; /* maximum bytes of the rows of B of a range, of which two are
+                      in memory. The rows that a single row of A touches may
+                      exceed it; they are then alone in memory. */
+    int64_t rows;  /* number of rows of A to try first for the next range,
+                      estimated from the rows of B that the last one needed */
     const hybrid_csr *A, *B; /* rows of A and the rows of B that they need: the caller's
-                                matrices, or own_a and own_b */
-    hybrid_csr own_a, own_b; /* rows of A with new column numbers, and rows of B from a
-                                file; own_a.val belongs to the caller */
-    hy_reused offsets, entries, of_a; /* memory that is reused from call to call: offsets
-                                         of own_b, its entries, and own_a without
-                                         values */
-    hy_touched touched;               /* maps rows of the whole B to rows of own_b */
+                                matrices, or those of a range */
+    hy_b_range ranges[2];
+    hy_b_range *gathering;    /* range that the thread gathers, or the last one */
+    int64_t first;            /* number of row 0 of A in error sentences */
+    int is_ahead;             /* 1: the next range is being gathered */
+    hy_ahead ahead;           /* thread that gathers */
+    int64_t begin_ns, end_ns; /* hy_now_ns() before and after the range was gathered; 0 if
+                                 B is in memory */
 } hy_b_rows;
 
 void hy_b_rows_open(const hy_source *source, int64_t bytes, hy_b_rows *out);
@@ -31,9 +48,10 @@ void hy_b_rows_close(hy_b_rows *rows);
 
 /* Takes rows [begin, *end) of A: all rows if B is in memory; else at least one, and no
    more than those whose touched rows of B fit into rows->bytes. The results are rows->A
-   and rows->B, which are valid until the next call. The caller must have checked A, and a
-   B in memory. `begin` is 0 in the first call with an A, and *end of the call before it
-   in all others. */
+   and rows->B, which are valid until the next call. A must stay until its last range is
+   taken, or until hy_b_rows_close(). The caller must have checked A, and a B in memory.
+   `begin` is 0 in the first call with an A, and *end of the call before it in all others.
+ */
 static inline hybrid_status hy_b_rows_next(hy_b_rows *rows, const hybrid_csr *A,
                                            int64_t first, int64_t begin, int64_t *end)
 {

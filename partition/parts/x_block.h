@@ -1,46 +1,58 @@
-/* partition/parts/x_block.h - column blocks of an X, for the host, which computes in
-   place.
+/* partition/parts/x_block.h - row blocks of an X in a file, for the host, which computes
+   in place.
 
-   An X in memory is one block. From a file, one block after the other is read, and one is
-   in memory at a time. */
+   The rows of X that A touches are read in ascending order, block by block. Y is the sum
+   of the products of all blocks with the entries of A that refer to their rows. So each
+   row of X is read at most once, from end to end, however many columns X has. A thread
+   reads the next block while one is multiplied. */
 #ifndef HY_X_BLOCK_H
 #define HY_X_BLOCK_H
 
-#include "base/contract/image.h"
 #include "base/contract/source.h"
+#include "base/threads/ahead.h"
+
+/* Rows of X that were read, or are being read. */
+typedef struct hy_x_rows {
+    hybrid_dense X;
+    int64_t begin, end; /* X consists of the touched granules among these */
+    hy_reused own;      /* memory of X */
+} hy_x_rows;
 
 typedef struct hy_x_block {
     const hy_source *source; /* source of X, which the caller owns */
-    int64_t bytes;           /* maximum bytes of a block that is read from a file */
-    hybrid_dense X;          /* columns [begin, end) of X, in the order (row- or
-                                column-major) of the source */
-    int64_t begin, end;
-    hy_reused own; /* memory of a block that is read; reused for the next block */
+    const hybrid_csr *all;   /* A, which the caller owns */
+    int64_t bytes;      /* maximum bytes of a block that is read; two are in memory */
+    hybrid_dense X;     /* rows of X in the order (row- or column-major) of the
+                           source */
+    hybrid_csr A;       /* entries of A that refer to these rows: columns are rows of
+                           `X` */
+    int64_t begin, end; /* the block stands for rows [begin, end) of the source. The
+                           last one ends with the last row. */
+    int64_t begin_ns, end_ns; /* hy_now_ns() before and after the block was read */
+
+    /* A granule is a power of two of successive rows of X. It is read if A touches one of
+       its rows. */
+    int shift;          /* a granule has 1 << shift rows */
+    int64_t granules;   /* number of granules of X */
+    hy_x_rows rows[2];  /* rows of the block, and those that the thread reads */
+    hy_x_rows *reading; /* NULL before the first block */
+    hy_ahead ahead;     /* thread that reads */
+    hy_reused touched;  /* a byte for each granule: 1 if A touches it */
+    hy_reused places;   /* the first row of each granule in `X` */
+    hy_reused next;     /* the first entry of each row of A that no block has had */
+    hy_reused offsets, entries; /* memory of the arrays of block->A */
 } hy_x_block;
 
-/* hy_x_block_open() prepares reading, but reads nothing. */
-void hy_x_block_open(const hy_source *source, int64_t bytes, hy_x_block *out);
+/* Prepares reading, but reads nothing. A must have been checked, and stay. */
+void hy_x_block_open(const hy_source *source, const hybrid_csr *A, int64_t bytes,
+                     hy_x_block *out);
 void hy_x_block_close(hy_x_block *block);
 
-/* Moves the block to the columns after its end: to all of them if X is in memory or fits
-   into block->bytes, to none if not a single column fits. Reading adds its time and bytes
-   to the report. */
-static inline hybrid_status hy_x_block_next(hy_x_block *block, hybrid_report *report)
-{
-    return block->source->ops->next_block(block, report);
-}
+/* Moves to the next block, the first one in the first call. Reading adds its time and
+   bytes to the report. The block is valid until the next call. */
+hybrid_status hy_x_block_next(hy_x_block *block, hybrid_report *report);
 
-/* Does what hy_x_block_next() does, for an X in a file. */
-hybrid_status hy_x_block_read(hy_x_block *block, hybrid_report *report);
-
-/* Returns 1 if hy_x_block_next() gives all of X at once, without reading a file or making
-   a copy. */
-int hy_x_is_at_hand(const hy_source *source);
-
-/* hy_x_block_of_y() returns the columns of Y with the numbers of the block's columns.
-   hy_x_block_image() returns an image with a single column block, the columns of the
-   block; it is used to cut chunks. */
-hybrid_dense hy_x_block_of_y(const hy_x_block *block, const hybrid_dense *Y);
-hy_image hy_x_block_image(const hy_x_block *block);
+/* Returns the maximum bytes of a block that suits the budget of host memory. */
+int64_t hy_x_block_bytes(const hy_context *ctx);
 
 #endif /* HY_X_BLOCK_H */

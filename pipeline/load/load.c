@@ -39,7 +39,10 @@ int hy_load_tell(hy_loader *loader, int64_t elements, hybrid_status status)
     if (p->wanted >= 0 && (elements >= p->wanted || status != HYBRID_OK))
         tick(p);
     const int goes_on = !p->stop && status == HYBRID_OK;
+    hy_relay *led     = loader->led;
     pthread_mutex_unlock(&p->lock);
+    if (led)
+        hy_relay_tell(led);
     return goes_on;
 }
 

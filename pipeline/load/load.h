@@ -102,6 +102,8 @@ typedef struct hy_relay_part {
                              run */
     hy_mark *begin, *end; /* marks at the begin of the first and at the end of the last
                              copy of this run; `end` is set again in each round */
+    hy_mark *led;         /* mark of the leader's lane set, behind the copies of B that the
+                             leader has enqueued */
     hy_mark **sent;       /* for each piece that this loader sends from the host, the mark
                              at the end of its copy */
     int64_t count;        /* number of marks in `sent` */
@@ -153,6 +155,8 @@ struct hy_loader {
     hy_load_times times;
     struct hy_relay *relay; /* devices that share the copies of this run; NULL: none */
     hy_relay_part relayed;
+    struct hy_relay *led; /* relay that this loader leads; NULL: none. Guarded by the lock
+                             of `progress`. */
     hy_load_progress progress;
     int begun;       /* 1 from the start of loading until hy_loader_finish() */
     int first;       /* 1: workers fill pieces before they execute loops of planning; 0:
@@ -222,6 +226,9 @@ typedef struct hy_relay {
     pthread_cond_t changed; /* signals changes of `stopped`, `failed` and `sent` */
     int stopped;            /* 1: loaders need not wait for each other any more */
     const hy_loader *failed; /* first loader that failed, with its sentence; NULL: none */
+    hy_loader *leader;      /* loader that sends all of B, because it began while the
+                               product was planned; it is not in `of`. NULL: all loaders
+                               send pieces. */
     int count;              /* number of loaders; 0: there is no relay */
     hy_loader *of[HY_MAX_DEVICES];
     int64_t sent[HY_MAX_DEVICES]; /* for each loader, the number of its own pieces whose
@@ -232,9 +239,9 @@ void hy_relay_open(hy_relay *relay);
 void hy_relay_close(hy_relay *relay); /* the caller ensures that all loaders of the relay
                                          are finished */
 
-/* Adds a loader that has not begun and will load `image`, unless its image or its pieces
-   differ from those of the loaders before, or its device and theirs cannot read each
-   other's memory. */
+/* Adds a loader that will load `image`, unless its image or its pieces differ from those
+   of the loaders before, or its device and theirs cannot read each other's memory. A
+   loader that has begun to send B becomes the leader. */
 void hy_relay_add(hy_relay *relay, hy_loader *loader, const hy_image *image);
 
 /* Ends adding, and creates the lanes and marks of the relay. The loaders may begin. A
@@ -287,6 +294,17 @@ hybrid_status hy_load_rows(hy_loader *loader, const hy_region *region, int64_t r
 hybrid_status hy_load_columns_begin(hy_loader *loader, size_t room);
 hybrid_status hy_load_transposed(hy_loader *loader, const hy_region *region, int64_t row,
                                  int64_t rows);
+
+/* load_relay.c: enqueues the copy of elements [begin, end) of a region from the device of
+   another loader. */
+hybrid_status hy_relay_copy(hy_loader *loader, const hy_loader *from,
+                            const hy_region *region, int64_t begin, int64_t end);
+
+/* load_follow.c: loads B by copying it from the device of the leader. */
+hybrid_status hy_relay_follow(hy_loader *loader);
+
+/* Wakes the loaders that follow the leader of a relay. */
+void hy_relay_tell(hy_relay *relay);
 
 /* load_relay.c: loads the loader's image together with the other loaders. For the
    loader's thread. */

@@ -83,16 +83,17 @@ hybrid_status hy_load_some(hy_loader *loader, const hy_region *region, int64_t b
     return hy_load_rows(loader, region, begin / row, (end - begin) / row);
 }
 
-/* Loads column block k of X, or all of X if it has no column blocks. Returns 0 if loading
-   must stop. */
+/* Loads column block k of X, or all of X that is to be sent if it has no column blocks.
+   Returns 0 if loading must stop. */
 static int load_region(hy_loader *loader, int64_t k)
 {
     const hy_image *image  = &loader->image;
     const hy_region region = hy_image_region(image, k);
+    const int64_t end      = hy_image_stop(image, &region);
 
-    for (int64_t done = 0; done < region.elements;) {
+    for (int64_t done = hy_image_first(image, &region); done < end;) {
         const int64_t step = hy_load_step(loader, &region, done);
-        const int64_t left = region.elements - done;
+        const int64_t left = end - done;
         const int64_t stop =
             hy_image_piece(image, &region, done, done + (step < left ? step : left));
         if (!await_free(loader, hy_image_displaced(image, k, stop)))

@@ -9,77 +9,8 @@
    A device sends its own piece of a round (n pieces) before it copies the pieces of the
    round before, so its bus never waits for another device. Peer copies have a lane of
    their own. A chunk may begin when all pieces up to its last row are on their way. */
-#include "pipeline/load/load.h"
-
 #include "base/data/min_max.h"
-
-/* ---- pieces ------------------------------------------------------------------------ */
-
-/* A piece of the image: elements of X, row offsets of B, or entries of B. All loaders of
-   a relay divide their image in the same way. */
-typedef struct piece {
-    hy_region region;
-    int64_t begin, end;
-    int64_t reached; /* leading elements of X, or entries of B, that are complete with
-                        this piece */
-} piece;
-
-/* Returns the number of elements in a piece of the region; of X, whole rows. */
-static int64_t step_of(const hy_loader *loader, const hy_region *region)
-{
-    const int64_t most = (int64_t)(loader->ring.piece_bytes / region->size);
-    const int64_t row  = hy_region_row(region);
-
-    return row == 0 ? most : hy_max(most / row, 1) * row;
-}
-
-/* Returns the number of pieces of the region. */
-static int64_t count_of(const hy_loader *loader, const hy_region *region)
-{
-    const int64_t step = step_of(loader, region);
-
-    return (region->elements + step - 1) / step;
-}
-
-static piece piece_of(const hy_loader *loader, const hy_region *region, int64_t k)
-{
-    const int64_t step = step_of(loader, region), begin = k * step;
-    const int64_t end = hy_min(begin + step, region->elements);
-
-    return (piece){*region, begin, end, end};
-}
-
-/* Returns the first region of the image: the row offsets of B, or all of X. */
-static hy_region first_region(const hy_loader *loader)
-{
-    return hy_image_region(&loader->image, 0);
-}
-
-static int64_t pieces_of(const hy_loader *loader)
-{
-    const hy_region first = first_region(loader);
-
-    if (loader->image.form != HY_FORM_CSR)
-        return count_of(loader, &first);
-    const hy_region values = hy_image_region(&loader->image, HY_CSR_VALUES);
-    return count_of(loader, &first) + count_of(loader, &values);
-}
-
-static piece piece_at(const hy_loader *loader, int64_t k)
-{
-    const hy_region first = first_region(loader);
-    const int64_t offsets = count_of(loader, &first);
-
-    if (loader->image.form != HY_FORM_CSR)
-        return piece_of(loader, &first, k);
-    if (k >= offsets) {
-        const hy_region values = hy_image_region(&loader->image, HY_CSR_VALUES);
-        return piece_of(loader, &values, k - offsets);
-    }
-    piece p   = piece_of(loader, &first, k);
-    p.reached = k == offsets - 1 ? 0 : -1;
-    return p;
-}
+#include "pipeline/load/relay_pieces.h"
 
 /* ---- the loaders of a relay -------------------------------------------------------- */
 
@@ -90,10 +21,21 @@ void hy_relay_open(hy_relay *relay)
     pthread_cond_init(&relay->changed, NULL);
 }
 
+/* Makes `leader`, which may be NULL, the leader of the relay; NULL: of none. */
+static void set_led(hy_loader *leader, hy_relay *relay)
+{
+    if (!leader)
+        return;
+    pthread_mutex_lock(&leader->progress.lock);
+    leader->led = relay;
+    pthread_mutex_unlock(&leader->progress.lock);
+}
+
 void hy_relay_close(hy_relay *relay)
 {
     for (int i = 0; i < relay->count; i++)
         relay->of[i]->relay = NULL;
+    set_led(relay->leader, NULL);
     pthread_cond_destroy(&relay->changed);
     pthread_mutex_destroy(&relay->lock);
 }
@@ -105,18 +47,22 @@ static int reads(const hy_loader *a, const hy_loader *b)
     return ops->reads && ops == b->backend->ops && ops->reads(a->backend, b->backend);
 }
 
-/* Returns 1 if two images, which are whole, have the same bytes. */
+/* Returns 1 if two images, of which a device holds all blocks, have the same bytes. */
 static int is_same(const hy_image *a, const hy_image *b)
 {
     return a->form == b->form && a->type == b->type && a->rows == b->rows &&
-           a->cols == b->cols && a->nnz == b->nnz && a->tail_lines == b->tail_lines;
+           a->cols == b->cols && a->nnz == b->nnz && a->tail_lines == b->tail_lines &&
+           a->axis == b->axis && a->block == b->block && a->last == b->last &&
+           a->pitch == b->pitch && a->back == b->back;
 }
 
-/* Returns 1 if the loader can join the relay: it has not begun, its whole image equals
-   that of the other loaders, and the devices can read each other's memory. */
+/* Returns 1 if the loader can join the relay: it sends all rows of its image, of which
+   the device holds all blocks and which equals that of the other loaders, and the devices
+   can read each other's memory. */
 static int may_join(const hy_relay *relay, const hy_loader *loader, const hy_image *image)
 {
-    if (loader->begun || image->axis != HY_AXIS_NONE || hy_image_bytes(image) == 0)
+    if (!hy_image_is_held(image) || hy_image_bytes(image) == 0 ||
+        image->before + image->after > 0)
         return 0;
     for (int i = 0; i < relay->count; i++) {
         const hy_loader *other = relay->of[i];
@@ -131,7 +77,7 @@ static int may_join(const hy_relay *relay, const hy_loader *loader, const hy_ima
 /* Returns the number of rounds in which `count` loaders send all pieces of the image. */
 static int64_t rounds_of(const hy_loader *loader, int64_t count)
 {
-    return (pieces_of(loader) + count - 1) / count;
+    return (hy_relay_pieces(loader) + count - 1) / count;
 }
 
 /* Makes sure that there is a mark for each piece that the loader sends, one a round.
@@ -155,38 +101,58 @@ static hybrid_status open_marks(hy_loader *loader, int64_t count)
     return HYBRID_OK;
 }
 
-/* Creates the lane and the marks that the loader needs for `rounds` rounds of the
-   relay. */
-static hybrid_status prepare(hy_loader *loader, int64_t rounds)
+/* Creates the lane and the marks that the loader needs to follow `leader` or, if that is
+   NULL, for `rounds` rounds of the relay. */
+static hybrid_status prepare(hy_loader *loader, hy_loader *leader, int64_t rounds)
 {
     hy_relay_part *part = &loader->relayed;
 
     part->bytes = 0;
+    if (leader && !part->led)
+        HY_TRY(hy_lane_set_mark(leader->lane_set, &part->led));
     if (!part->begin) {
         HY_TRY(hy_lane_set_peer(loader->lane_set));
         HY_TRY(hy_lane_set_mark(loader->lane_set, &part->end));
         HY_TRY(hy_lane_set_mark(loader->lane_set, &part->begin));
     }
-    return open_marks(loader, rounds);
+    return leader ? HYBRID_OK : open_marks(loader, rounds);
 }
 
 void hy_relay_add(hy_relay *relay, hy_loader *loader, const hy_image *image)
 {
-    if (!may_join(relay, loader, image))
+    if (loader->begun && !relay->leader && image->form == HY_FORM_CSR)
+        relay->leader = loader;
+    if (loader->begun || !may_join(relay, loader, image))
         return;
     loader->image             = *image;
     loader->relayed.index     = relay->count;
     relay->of[relay->count++] = loader;
 }
 
+/* Returns 1 if all loaders can copy the image of the leader. */
+static int can_lead(const hy_relay *relay)
+{
+    const hy_loader *leader = relay->leader;
+    int can                 = leader && relay->count > 0;
+
+    for (int i = 0; i < relay->count && can; i++)
+        can =
+            is_same(&leader->image, &relay->of[i]->image) && reads(relay->of[i], leader);
+    return can;
+}
+
 hybrid_status hy_relay_begin(hy_relay *relay)
 {
-    if (relay->count < 2)
+    if (!can_lead(relay))
+        relay->leader = NULL;
+    if (relay->count < 2 && !relay->leader)
         relay->count = 0;
     for (int i = 0; i < relay->count; i++) {
-        HY_TRY(prepare(relay->of[i], rounds_of(relay->of[i], relay->count)));
-        relay->of[i]->relay = relay;
+        hy_loader *loader = relay->of[i];
+        HY_TRY(prepare(loader, relay->leader, rounds_of(loader, relay->count)));
+        loader->relay = relay;
     }
+    set_led(relay->leader, relay);
     return HYBRID_OK;
 }
 
@@ -208,7 +174,7 @@ void hy_relay_stop(hy_relay *relay)
 
 /* ---- own pieces -------------------------------------------------------------------- */
 
-static hybrid_status load_piece(hy_loader *loader, const piece *p)
+static hybrid_status load_piece(hy_loader *loader, const hy_relay_piece *p)
 {
     if (loader->image.form == HY_FORM_CSR && p->region.begin == HY_CSR_VALUES) {
         const hy_region cols = hy_image_region(&loader->image, HY_CSR_COLS);
@@ -225,9 +191,9 @@ static hybrid_status load_piece(hy_loader *loader, const piece *p)
    loaders copy the piece from there. */
 static hybrid_status send_piece(hy_loader *loader, int64_t k)
 {
-    hy_relay *relay = loader->relay;
-    const int index = loader->relayed.index;
-    const piece p   = piece_at(loader, k);
+    hy_relay *relay        = loader->relay;
+    const int index        = loader->relayed.index;
+    const hy_relay_piece p = hy_relay_piece_at(loader, k);
 
     HY_TRY(load_piece(loader, &p));
     HY_TRY(hy_load_flush(loader));
@@ -255,8 +221,8 @@ static hybrid_status copy_bytes(hy_loader *loader, const hy_loader *from, size_t
         (const char *)from->image_memory.ptr + at, bytes);
 }
 
-static hybrid_status copy_elements(hy_loader *loader, const hy_loader *from,
-                                   const hy_region *region, int64_t begin, int64_t end)
+hybrid_status hy_relay_copy(hy_loader *loader, const hy_loader *from,
+                            const hy_region *region, int64_t begin, int64_t end)
 {
     return copy_bytes(loader, from, hy_image_at(&loader->image, region, begin),
                       (size_t)(end - begin) * region->size);
@@ -264,7 +230,8 @@ static hybrid_status copy_elements(hy_loader *loader, const hy_loader *from,
 
 /* Enqueues the copy of the rows of piece `p`, and of their tail columns, which lie behind
    all rows, from the device of loader `from`. */
-static hybrid_status copy_rows(hy_loader *loader, const hy_loader *from, const piece *p)
+static hybrid_status copy_rows(hy_loader *loader, const hy_loader *from,
+                               const hy_relay_piece *p)
 {
     const hy_region *r = &p->region;
     const int64_t row  = p->begin / hy_region_row(r),
@@ -276,15 +243,16 @@ static hybrid_status copy_rows(hy_loader *loader, const hy_loader *from, const p
                       (size_t)(rows * r->tail_ld) * r->size);
 }
 
-static hybrid_status copy_piece(hy_loader *loader, const hy_loader *from, const piece *p)
+static hybrid_status copy_piece(hy_loader *loader, const hy_loader *from,
+                                const hy_relay_piece *p)
 {
     if (loader->image.form == HY_FORM_CSR && p->region.begin == HY_CSR_VALUES) {
         const hy_region cols = hy_image_region(&loader->image, HY_CSR_COLS);
-        HY_TRY(copy_elements(loader, from, &cols, p->begin, p->end));
+        HY_TRY(hy_relay_copy(loader, from, &cols, p->begin, p->end));
     }
     if (p->region.tail > 0)
         return copy_rows(loader, from, p);
-    return copy_elements(loader, from, &p->region, p->begin, p->end);
+    return hy_relay_copy(loader, from, &p->region, p->begin, p->end);
 }
 
 /* Waits until loader j has sent more than `round` of its pieces. *goes_on is 0 if the
@@ -313,7 +281,7 @@ static hybrid_status copy_from(hy_loader *loader, int j, int64_t k)
     hy_relay_part *part       = &loader->relayed;
     const hy_backend_ops *ops = loader->backend->ops;
     hy_lane *lane             = loader->lane_set->peer;
-    const piece p             = piece_at(loader, k);
+    const hy_relay_piece p    = hy_relay_piece_at(loader, k);
 
     HY_TRY(ops->lane_wait(lane, relay->of[j]->relayed.sent[k / relay->count]));
     if (part->bytes == 0)
@@ -347,8 +315,8 @@ static hybrid_status copy_round(hy_loader *loader, int64_t round, int64_t pieces
    must stop. */
 static int tell_round(hy_loader *loader, int64_t round, int64_t pieces)
 {
-    const int64_t last = hy_min((round + 1) * loader->relay->count, pieces) - 1;
-    const piece p      = piece_at(loader, last);
+    const int64_t last     = hy_min((round + 1) * loader->relay->count, pieces) - 1;
+    const hy_relay_piece p = hy_relay_piece_at(loader, last);
 
     return hy_load_tell(loader, p.reached, HYBRID_OK);
 }
@@ -357,7 +325,7 @@ static int tell_round(hy_loader *loader, int64_t round, int64_t pieces)
 
 static hybrid_status load_rounds(hy_loader *loader)
 {
-    const int64_t pieces = pieces_of(loader), count = loader->relay->count;
+    const int64_t pieces = hy_relay_pieces(loader), count = loader->relay->count;
     const int64_t rounds = rounds_of(loader, count);
     int goes_on          = 1;
 
@@ -374,7 +342,8 @@ static hybrid_status load_rounds(hy_loader *loader)
 
 hybrid_status hy_relay_load(hy_loader *loader)
 {
-    const hybrid_status status = load_rounds(loader);
+    const hybrid_status status =
+        loader->relay->leader ? hy_relay_follow(loader) : load_rounds(loader);
 
     if (status != HYBRID_OK) {
         hy_load_tell(loader, 0, status);

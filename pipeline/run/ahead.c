@@ -123,10 +123,9 @@ static hybrid_status append(hy_ahead *ahead, hy_chunk chunk)
     return hy_chunk_array_append(site->ctx, &ahead->chunks, &chunk);
 }
 
-/* Appends an exact chunk of the part. A chunk that the ring cannot serve is cut anew,
+/* Appends an exact chunk. A chunk that the ring cannot serve is cut anew,
    into chunks that gather. */
-static hybrid_status append_or_gather(hy_ahead *ahead, const hy_ahead_part *part,
-                                      hy_chunk chunk)
+static hybrid_status append_or_gather(hy_ahead *ahead, hy_chunk chunk)
 {
     const hy_site *site  = site_of(ahead);
     hy_chunk_array array = {0};
@@ -134,20 +133,43 @@ static hybrid_status append_or_gather(hy_ahead *ahead, const hy_ahead_part *part
     if (site->image.axis != HY_AXIS_ENTRIES || hy_exact_gathers(&chunk, &site->image) ||
         reach(ahead, &chunk))
         return append(ahead, chunk);
-    hybrid_status status = hy_exact_cut(&ahead->exact, part->planned, chunk.row_begin,
-                                        chunk.row_end, 1, &array);
+    hybrid_status status =
+        hy_exact_cut(&ahead->exact, &chunk, chunk.row_begin, chunk.row_end, 1, &array);
     for (int64_t k = 0; k < array.count && status == HYBRID_OK; k++)
         status = append(ahead, array.of[k]);
     hy_array_free(site->ctx, array.of);
     return status;
 }
 
-static hybrid_status append_part(hy_ahead *ahead, hy_ahead_part *part)
+/* Appends the last chunk, which was held back so that the next one might be joined to
+   it. */
+static hybrid_status append_held(hy_ahead *ahead)
+{
+    const int some = ahead->holds;
+
+    ahead->holds = 0;
+    return some ? append_or_gather(ahead, ahead->held) : HYBRID_OK;
+}
+
+/* Appends the chunks of a part. If there are several, because the planned chunk did not
+   fit, joins them to as few as fit, and holds the last one back. */
+static hybrid_status append_part(hy_ahead *ahead, const hy_ahead_part *part)
 {
     HY_TRY(part->status);
-    for (int64_t k = 0; k < part->exact.count; k++)
-        HY_TRY(append_or_gather(ahead, part, part->exact.of[k]));
-    return HYBRID_OK;
+    for (int64_t k = 0; k < part->exact.count; k++) {
+        const hy_chunk *next = &part->exact.of[k];
+        hy_chunk joined;
+        if (ahead->holds && hy_exact_join(&ahead->exact, &ahead->held, next, &joined)) {
+            ahead->held = joined;
+            continue;
+        }
+        HY_TRY(append_held(ahead));
+        ahead->held  = *next;
+        ahead->holds = 1;
+    }
+    return part->exact.count == 1 || part == &ahead->parts[ahead->count - 1]
+               ? append_held(ahead)
+               : HYBRID_OK;
 }
 
 int hy_ahead_has(const hy_ahead *ahead, const hy_task *task)

@@ -28,6 +28,8 @@ typedef struct hy_ahead {
     int64_t appended;     /* number of planned chunks whose exact chunks are in the list */
     int64_t out;          /* number of tasks that have not returned */
     hy_chunk_array chunks;  /* the site's list */
+    int holds;              /* 1: `held` is an exact chunk that is not in the list yet */
+    hy_chunk held;
     int64_t far, kept;      /* ring of entries: end of the rows of B that chunks so far
                                touch, and first row that the ring keeps for later chunks */
     int64_t products;       /* scalar products of the chunks in the list */

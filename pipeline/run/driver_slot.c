@@ -108,9 +108,12 @@ int64_t hy_site_passed(const hy_site *site)
     const hy_image *image     = &site->problem.image;
     const int64_t first       = first_left(site);
 
+    if (first >= list->count && !list->more)
+        return hy_image_blocks(image);
     if (first >= list->count)
-        return list->more ? hy_offset(site->problem.source.csr, list->kept)
-                          : hy_image_blocks(image);
+        return image->axis == HY_AXIS_ENTRIES
+                   ? hy_offset(site->problem.source.csr, list->kept)
+                   : 0;
     const hy_chunk chunk = hy_chunk_at(list, first);
     if (image->axis == HY_AXIS_ENTRIES)
         return hy_offset(site->problem.source.csr, chunk.x_begin);

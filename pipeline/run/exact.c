@@ -5,6 +5,12 @@
 #include "base/data/min_max.h"
 #include "partition/ahead/range_counts.h"
 
+enum {
+    PIECES = 8 /* pieces into which a chunk that does not fit is cut. hy_exact_join()
+                  joins most of them again, so that 8 chunks which are slightly too large
+                  become about 9. */
+};
+
 /* Returns rows [begin, end) of a planned chunk with exact numbers. */
 static hy_chunk counted(const hy_exact *e, const hy_chunk *planned, int64_t begin,
                         int64_t end)
@@ -65,17 +71,43 @@ static int fits(const hy_exact *e, const hy_chunk *chunk)
            hy_slot_pinned_bytes(chunk->variant, f, &site->rates) <= site->slot_pinned;
 }
 
+int hy_exact_join(const hy_exact *e, const hy_chunk *first, const hy_chunk *next,
+                  hy_chunk *out)
+{
+    const hy_features *g = &next->features;
+    hy_chunk joined      = *first;
+    hy_features *f       = &joined.features;
+
+    if ((f->gather_rows > 0) != (g->gather_rows > 0))
+        return 0;
+    joined.row_end = next->row_end;
+    joined.x_begin = hy_min(first->x_begin, next->x_begin);
+    joined.x_end   = hy_max(first->x_end, next->x_end);
+    joined.fewer   = f->gather_rows > 0; /* both may touch the same rows of B */
+    f->rows += g->rows;
+    f->nnz += g->nnz;
+    f->products += g->products;
+    f->out_bound += g->out_bound;
+    f->row_max      = hy_max(f->row_max, g->row_max);
+    f->products_max = hy_max(f->products_max, g->products_max);
+    f->gather_rows  = hy_min(f->gather_rows + g->gather_rows, e->A->cols);
+    f->gather_nnz   = hy_min(f->gather_nnz + g->gather_nnz, e->B->nnz);
+    *out            = joined;
+    return in_ring(e, &joined) && fits(e, &joined);
+}
+
 hybrid_status hy_exact_cut(const hy_exact *e, const hy_chunk *planned, int64_t begin,
                            int64_t end, int gathers, hy_chunk_array *out)
 {
-    const int64_t middle = begin + (end - begin) / 2;
-    hy_chunk chunk       = counted(e, planned, begin, end);
+    const int64_t rows = end - begin, pieces = hy_min(rows, PIECES);
+    hy_chunk chunk = counted(e, planned, begin, end);
 
     if (gathers || hy_image_is_gathered(&e->site->image) || !in_ring(e, &chunk))
         HY_TRY(gather(e, planned->fewer, &chunk));
-    if (end - begin > 1 && !fits(e, &chunk)) {
-        HY_TRY(hy_exact_cut(e, planned, begin, middle, gathers, out));
-        return hy_exact_cut(e, planned, middle, end, gathers, out);
-    }
-    return hy_chunk_array_append(e->site->ctx, out, &chunk);
+    if (rows == 1 || fits(e, &chunk))
+        return hy_chunk_array_append(e->site->ctx, out, &chunk);
+    for (int64_t i = 0; i < pieces; i++)
+        HY_TRY(hy_exact_cut(e, planned, begin + rows * i / pieces,
+                            begin + rows * (i + 1) / pieces, gathers, out));
+    return HYBRID_OK;
 }

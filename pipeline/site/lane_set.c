@@ -31,16 +31,21 @@ enum { NO_WORKER = -1 }; /* the thread is not a worker of the pool */
 
 static void *serve(void *arg)
 {
-    hy_thread *thread = arg;
+    hy_thread *thread         = arg;
+    const hy_backend *backend = thread->backend;
     hy_task *task;
 
+    hy_topology_bind_node(hy_pool_topology(backend->ctx->pool), backend->node);
     while ((task = hy_inbox_pop(&thread->inbox)))
         task->run(task, NO_WORKER);
     return NULL;
 }
 
-static hybrid_status start(hy_context *ctx, hy_thread *thread)
+static hybrid_status start(const hy_backend *backend, hy_thread *thread)
 {
+    hy_context *ctx = backend->ctx;
+
+    thread->backend = backend;
     hy_inbox_open(&thread->inbox, NULL, NULL, hy_pool_leaves_cores(ctx->pool));
     if (pthread_create(&thread->id, NULL, serve, thread) != 0) {
         hy_inbox_destroy(&thread->inbox);
@@ -68,7 +73,7 @@ hybrid_status hy_lane_set_loader(hy_lane_set *lane_set)
     if (lane_set->loader.started)
         return HYBRID_OK;
     lane_set->call = ctx->call;
-    return start(ctx, &lane_set->loader);
+    return start(lane_set->backend, &lane_set->loader);
 }
 
 /* ---- marks, and lanes of slots --------------------------------------------------- */
@@ -194,7 +199,7 @@ static hybrid_status open_lanes(hy_lane_set *lane_set)
             continue;
         if (lane != HY_ON_IN) /* the stage after a copy to the device is on a lane, too,
                                  so the host need not see the end of that copy */
-            HY_TRY(start(backend->ctx, &lane_set->watchers[lane]));
+            HY_TRY(start(backend, &lane_set->watchers[lane]));
     }
     return HYBRID_OK;
 }

@@ -15,6 +15,7 @@
 typedef struct hy_thread {
     pthread_t id;
     hy_inbox inbox;
+    const struct hy_backend *backend; /* the thread runs on the NUMA node of this device */
     int started;
 } hy_thread;
 

@@ -16,6 +16,7 @@ STRUCTS = {
     "hybrid_dense": capi.Dense,
     "hybrid_allocator": capi.Allocator,
     "hybrid_engine_options": capi.EngineOptions,
+    "hybrid_machine": capi.Machine,
     "hybrid_plan_options": capi.PlanOptions,
     "hybrid_operand": capi.FileOperand,
     "hybrid_file_options": capi.FileOptions,

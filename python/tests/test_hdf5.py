@@ -1,6 +1,7 @@
 """HDF5 files: those of anndata, h5py and binsparse are read by the library."""
 
 import ctypes
+import json
 import os
 
 import numpy as np
@@ -121,6 +122,21 @@ def test_columns_of_anndata(engine, rng, tmp_path, compression):
     anndata = pytest.importorskip("anndata")
     A = matrix(rng)
     anndata.AnnData(X=A.tocsc()).write_h5ad(tmp_path / "a.h5ad", compression=compression)
+    same(read(engine, tmp_path / "a.h5ad"), A)
+
+
+@pytest.mark.parametrize("compression", [None, "gzip"])
+def test_rows_of_anndata_in_any_order(engine, rng, tmp_path, compression):
+    anndata = pytest.importorskip("anndata")
+    A = matrix(rng)
+    B = sp.csr_matrix(A, copy=True)
+    for i in range(B.shape[0]):
+        row = slice(B.indptr[i], B.indptr[i + 1])
+        B.indices[row], B.data[row] = B.indices[row][::-1].copy(), B.data[row][::-1].copy()
+    B.has_sorted_indices = False
+    anndata.AnnData(X=B).write_h5ad(tmp_path / "a.h5ad", compression=compression)
+    with h5py.File(tmp_path / "a.h5ad") as file:
+        assert (file["X/indices"][:] == B.indices).all()
     same(read(engine, tmp_path / "a.h5ad"), A)
 
 
@@ -291,6 +307,29 @@ def test_other_binsparse_formats(engine, rng, tmp_path, name):
     binsparse_file(
         tmp_path / "a.h5", lambda b: getattr(b, f"{name}Matrix")(A.shape, A.nnz, **arrays)
     )
+    same(read(engine, tmp_path / "a.h5"), A)
+
+
+@pytest.mark.parametrize("half", ["symmetric_lower", "symmetric_upper"])
+@pytest.mark.parametrize("name", ["CSR", "CSC", "COO"])
+def test_symmetric_binsparse(engine, rng, tmp_path, half, name):
+    A = matrix(rng, 200, 200)
+    A = sp.csr_array(A + A.T)
+    stored = (sp.tril if half == "symmetric_lower" else sp.triu)(A, format="csr")
+    lines = stored.tocsc() if name == "CSC" else stored
+    arrays = {"indices_1": lines.indices, "values": lines.data}
+    if name == "COO":
+        arrays["indices_0"] = stored.tocoo().row
+    else:
+        arrays["pointers_to_1"] = lines.indptr
+    binsparse_file(
+        tmp_path / "a.h5",
+        lambda b: getattr(b, f"{name}Matrix")(stored.shape, stored.nnz, **arrays),
+    )
+    with h5py.File(tmp_path / "a.h5", "a") as file:  # the package knows no structure
+        header = json.loads(file.attrs["binsparse"])
+        header["binsparse"]["structure"] = half
+        file.attrs["binsparse"] = json.dumps(header)
     same(read(engine, tmp_path / "a.h5"), A)
 
 

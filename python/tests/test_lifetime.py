@@ -245,3 +245,17 @@ def test_errors_are_also_those_of_python():
     ):
         assert issubclass(error, builtin) and issubclass(error, hs.Error)
         assert str(error("a sentence")) == "a sentence"
+
+
+# ---- devices that do not open --------------------------------------------------------
+
+
+def test_devices_that_do_not_open():
+    """Every GPU of the list must open, unless they are optional."""
+    with pytest.raises(hs.DeviceNotFoundError):
+        hs.Engine(devices=[65535])
+    with hs.Engine(devices=[65535], devices_optional=True) as engine:
+        assert engine.backend == "host"
+        assert engine.left_out == engine.device != ""
+    with hs.Engine(backend="host") as engine:
+        assert engine.left_out == ""

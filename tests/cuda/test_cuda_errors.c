@@ -55,7 +55,8 @@ static void check_memory(hybrid_engine *first, hybrid_engine *second)
     expect(take(first, bytes, &all) == HYBRID_OK, "three quarters of the memory");
     expect(take(second, bytes, &none) == HYBRID_NO_DEVICE_MEMORY, "they are there twice");
     expect(strstr(hybrid_engine_message(second), " [a test]") != NULL &&
-               strstr(hybrid_engine_message(second), "of the device is free") != NULL,
+               strstr(hybrid_engine_message(second), "of the device is free") != NULL &&
+               strstr(hybrid_engine_message(second), second->device->name) != NULL,
            hybrid_engine_message(second));
     first->device->ops->free(first->device, &all);
     hybrid_engine_trim(first);

@@ -51,8 +51,7 @@ const char *hy_h5_decode(const hy_h5_filters *filters, uint32_t mask,
 void hy_h5_inflater_make(hy_h5_decoder *decoder);
 void hy_h5_inflater_free(hy_h5_decoder *decoder);
 
-/* ---- compressing (h5_pack.c) --------------------------------------------------------
- */
+/* ---- compressing (h5_pack.c) ------------------------------------------------------- */
 
 typedef struct hy_h5_packer {
     size_t number_bytes; /* bytes of the numbers to shuffle; 1: no shuffle */

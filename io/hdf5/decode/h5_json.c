@@ -13,8 +13,7 @@ static const char *skip_blanks(const char *p)
     return p + strspn(p, " \t\r\n");
 }
 
-/* ---- passing over a value: these return NULL at a fault and set *at to its place ----
- */
+/* ---- passing over a value: at a fault, NULL is returned and *at is the fault ------- */
 
 static const char *fault(const char *p, const char **at)
 {

@@ -78,6 +78,9 @@ class Engine:
         Number of CPU workers; by default one per available core.
     devices : sequence of int, optional
         CUDA ordinals of the GPUs to use; by default the first one.
+    devices_optional : bool
+        True to start without those GPUs that do not open, of which `left_out` tells; by
+        default each of `devices` must open.
     device_memory : int or str, optional
         Cap on the memory of each GPU, in bytes or as in ``"8GiB"``; by default nine tenths
         of what is free.
@@ -93,7 +96,7 @@ class Engine:
     Raises
     ------
     DeviceNotFoundError
-        If "cuda" is asked for and there is no GPU.
+        If "cuda" is asked for and there is no GPU, or one of `devices` does not exist.
     ArgumentError
         If an option is out of range.
 
@@ -111,6 +114,7 @@ class Engine:
         backend: str = "auto",
         threads: int | None = None,
         devices: Sequence[int] | None = None,
+        devices_optional: bool = False,
         device_memory: int | str | None = None,
         host_memory: int | str | None = None,
         rates: str | os.PathLike[str] | None = None,
@@ -127,6 +131,7 @@ class Engine:
         if devices is not None:
             listed = (ctypes.c_int * len(devices))(*devices)
             options.devices, options.device_count = listed, len(devices)
+        options.devices_optional = int(devices_optional)
         self._options = options
         self._closed = False
         self._after_fork = False
@@ -185,6 +190,11 @@ class Engine:
     def device(self) -> str:
         """The GPUs in words, or why there is none."""
         return self._alive().device()
+
+    @property
+    def left_out(self) -> str:
+        """Why GPUs were left out (`devices_optional`); "" if none was."""
+        return self._alive().left_out()
 
     @property
     def threads(self) -> int:

@@ -20,4 +20,13 @@ expect 0 generate band:500,3 -o C.mtx
 says '500 x 500, 3 488 entries' # 7*500 - 2*(1+2+3)
 expect 0 generate dense:40,70 -o C.mtx
 says 'C.mtx: 40 x 70, 2 800 entries'
-only one.mtx two.mtx other.mtx from_file C.mtx
+
+# The ending of the name selects the format.
+expect 0 generate er:100,5 -o A.mtx -q
+for ending in mtx.gz npz petsc json; do
+    expect 0 generate er:100,5 -o "A.$ending" -q
+    expect 0 convert "A.$ending" B.mtx -q
+    cmp A.mtx B.mtx || fail "$ending: another matrix"
+done
+gzip -dc A.mtx.gz | cmp - A.mtx || fail "gzip reads another text"
+only one.mtx two.mtx other.mtx from_file A.mtx A.mtx.gz A.npz A.petsc A.json A.index.bin A.values.bin B.mtx C.mtx

@@ -58,7 +58,8 @@ goes_on() {
 step=17
 [ "$slow" ] && step=1
 offset=1
-endings=(json npz npy convert mtx)
+endings=(json npz npy convert mtx mtx.gz)
+"$HYBRID_SPMM" convert A.json x.mtx.zst -q 2>err && endings+=(mtx.zst)
 "$HYBRID_SPMM" convert A.json x.h5 -q 2>err && endings+=(h5)
 endings+=(petsc)
 for ending in "${endings[@]}"; do

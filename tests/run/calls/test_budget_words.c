@@ -222,7 +222,7 @@ static void of_a_device(void **state)
     (void)state;
     assert_int_equal(hy_tenants_alloc(device, 5000, "packs of A", &(hy_buffer){0}),
                      HYBRID_NO_DEVICE_MEMORY);
-    SAYS(engine, "cannot allocate 4.9 KiB of device memory: ",
+    SAYS(engine, "cannot allocate 4.9 KiB of device memory of fake device 0: ",
          "0 B of the budget of 4.0 KiB is in use; raise device_bytes (--device-memory) "
          "[packs of A]");
     hy_message_clear(&engine->ctx.message);

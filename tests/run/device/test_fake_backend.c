@@ -62,9 +62,10 @@ static void memory_is_capped_and_poisoned(void **state)
     assert_int_equal((uintptr_t)a.ptr % 256, 0);
     assert_int_equal(ops->alloc(device, HY_DEVICE, 1097, "a test", &b),
                      HYBRID_NO_DEVICE_MEMORY);
-    assert_non_null(strstr(ctx->message.text,
-                           "cannot allocate 1.1 KiB of device memory: the device is a "
-                           "fake, and 2.9 KiB of the budget of 4.0 KiB is in use"));
+    assert_non_null(strstr(
+        ctx->message.text,
+        "cannot allocate 1.1 KiB of device memory of fake device 0: the device is a "
+        "fake, and 2.9 KiB of the budget of 4.0 KiB is in use"));
     assert_int_equal(ops->alloc(device, HY_DEVICE, 1096, "a test", &b), HYBRID_OK);
     assert_int_equal(ops->alloc(device, HY_PINNED, 9000, "a test", &pinned), HYBRID_OK);
     assert_int_equal(hy_meter_used(&device->device), 4096);
@@ -182,7 +183,7 @@ static void the_armed_call_fails_once(void **state)
     hy_message_clear(&ctx->message);
     fault_arm(1);
     assert_int_equal(faulty->open(ctx, &options, &device), HYBRID_DEVICE_FAILED);
-    assert_string_equal(ctx->message.text, "fake device: opening failed");
+    assert_string_equal(ctx->message.text, "fake device 0: opening failed");
     fault_arm(4);
     assert_int_equal(faulty->open(ctx, &options, &device), HYBRID_OK);
     assert_ptr_equal(device->ops, faulty);

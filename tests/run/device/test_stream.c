@@ -168,6 +168,15 @@ static void check(const product *p, const outcome *o, hybrid_csr *C)
 static const hy_schedule *const schedules[] = {&hy_schedule_entry_ring,
                                                &hy_schedule_gather, &hy_schedule_whole};
 
+/* Returns this many hundredths of the bytes of B. B counts as too large for a device with
+   less than 115. */
+static size_t part_of_b(const product *p, size_t percent)
+{
+    const hy_image image = hy_image_of_csr(p->B.rows, p->B.cols, p->B.nnz, p->B.type);
+
+    return hy_image_room(&image) * percent / 100;
+}
+
 /* Multiplies with the schedule and the budget. Returns 1 if the product was streamed. A
    plan that a sample does not suit is complete, and its product is the same. */
 static int one_product(const product *p, const hy_schedule *schedule, size_t bytes)
@@ -188,8 +197,8 @@ static int one_product(const product *p, const hy_schedule *schedule, size_t byt
 
 static void schedules_and_budgets(void **state)
 {
-    static const size_t kb[] = {300, 570, 850};
-    int64_t streamed[3]      = {0};
+    static const size_t percent[3][3] = {{70, 90, 113}, {70, 90, 113}, {111, 113, 114}};
+    int64_t streamed[3]               = {0};
 
     (void)state;
     for (int i = 0; i < 2 * KINDS; i++) {
@@ -197,7 +206,8 @@ static void schedules_and_budgets(void **state)
         open_product((pattern)(i / 2), i % 2, &p);
         for (int k = 0; k < 9; k++) {
             fake_delays((unsigned)(i + k), k % 3 ? 0 : 20);
-            streamed[k / 3] += one_product(&p, schedules[k / 3], kb[k % 3] << 10);
+            streamed[k / 3] +=
+                one_product(&p, schedules[k / 3], part_of_b(&p, percent[k / 3][k % 3]));
         }
         close_product(&p);
     }
@@ -212,12 +222,12 @@ static void schedules_and_budgets(void **state)
 static void wrong_estimates_cost_chunks(void **state)
 {
     for (int lies = 0; lies < 2; lies++) {
-        hybrid_engine *engine = open_engine(&hy_schedule_whole, (size_t)850 << 10);
-        outcome o             = {0};
+        outcome o = {0};
         hybrid_csr C;
         product p;
         (void)state;
         open_product(lies ? LYING : BAND, 0, &p);
+        hybrid_engine *engine = open_engine(&hy_schedule_gather, part_of_b(&p, 113));
         assert_int_equal(multiply(engine, &p, &C, &o), HYBRID_OK);
         assert_true(o.streams);
         assert_true(o.report.chunks >= o.planned);
@@ -228,23 +238,24 @@ static void wrong_estimates_cost_chunks(void **state)
     }
 }
 
-/* A row of A that may have more scalar products than B has columns makes the plan
-   complete, and so do few chunks. */
+/* A plan is complete if there are few chunks, or if B fits the device. */
 static void other_plans_are_complete(void **state)
 {
-    hybrid_engine *engine = open_engine(NULL, (size_t)850 << 10);
-    outcome o             = {0};
+    outcome o = {0};
     hybrid_csr C;
     product p;
 
     (void)state;
     open_product(BAND, 0, &p);
-    settings_of(engine)->stream_chunks = 10000;
-    assert_int_equal(multiply(engine, &p, &C, &o), HYBRID_OK);
-    assert_false(o.streams);
-    check(&p, &o, &C);
-    hybrid_csr_free(engine, &C);
-    hybrid_engine_destroy(engine);
+    for (int fits = 0; fits < 2; fits++) {
+        hybrid_engine *engine = open_engine(NULL, part_of_b(&p, fits ? 300 : 90));
+        settings_of(engine)->stream_chunks = fits ? 2 : 10000;
+        assert_int_equal(multiply(engine, &p, &C, &o), HYBRID_OK);
+        assert_false(o.streams);
+        check(&p, &o, &C);
+        hybrid_csr_free(engine, &C);
+        hybrid_engine_destroy(engine);
+    }
     close_product(&p);
 }
 
@@ -275,7 +286,7 @@ static void each_call_fails(void **state)
 
     (void)state;
     open_product(FAR, 0, &p);
-    const fake_failing f = {multiply_small, &p, (size_t)570 << 10, 20000, 2};
+    const fake_failing f = {multiply_small, &p, part_of_b(&p, 70), 20000, 2};
     assert_true(fake_fail_each(&f, &fault_allocation) > 10);
     assert_true(fake_fail_each(&f, &fault_device) > 10);
     assert_true(fake_fail_each(&f, &fault_lost) > 10);
@@ -306,7 +317,7 @@ static void the_call_is_cancelled(void **state)
     for (int most = 0; status != HYBRID_OK; most += 1 + most / 2) {
         hybrid_engine *engine;
         patience left = {0, most};
-        assert_int_equal(fake_open(variants, (size_t)570 << 10, &engine), HYBRID_OK);
+        assert_int_equal(fake_open(variants, part_of_b(&p, 70), &engine), HYBRID_OK);
         hybrid_engine_progress(engine, lose, &left);
         status = multiply_small(engine, &p);
         assert_true(status == HYBRID_OK || status == HYBRID_CANCELLED);

@@ -34,6 +34,8 @@ typedef struct world {
     hybrid_dense X, Y, before;
     int64_t loaded, relayed; /* bytes of X from the host, and from other devices */
     int peer_events;
+    int64_t
+        blocks; /* column blocks of X on the first device in runs with pinned X and Y */
 } world;
 
 static void note(void *user, const hybrid_event *event)
@@ -93,6 +95,7 @@ static void multiply(world *w)
     w->loaded      = 0;
     assert_int_equal(hybrid_spmm_plan(w->engine, &w->A, COLUMNS, &options, &plan),
                      HYBRID_OK);
+    w->blocks = hy_image_col_blocks(&plan->portions->layout.if_pinned);
     assert_int_equal(hybrid_spmm_run(plan, 1, &w->A, &w->X, 0, &w->Y), HYBRID_OK);
     hybrid_plan_destroy(plan);
     assert_null(oracle_check_spmm(1, &w->A, &w->X, 0, &w->before, &w->Y, 1));
@@ -121,9 +124,67 @@ static void x_goes_up_once(void **state)
     }
 }
 
+/* With pinned X and Y, X comes in column blocks, which devices copy from each other, too.
+   Blocks of 14 and 12 columns have pieces of different sizes. */
+static void column_blocks_go_up_once(void **state)
+{
+    const size_t bytes = (size_t)ROWS * COLUMNS * 8;
+
+    (void)state;
+    for (int devices = 2; devices <= MOST; devices++)
+        for (int blocks = 2; blocks <= 3; blocks++) {
+            world w;
+            open_world(&w, devices);
+            settings_of(w.engine)->column_blocks = blocks;
+            assert_int_equal(hybrid_pin(w.engine, w.X.data, bytes), HYBRID_OK);
+            assert_int_equal(hybrid_pin(w.engine, w.Y.data, bytes), HYBRID_OK);
+            multiply(&w);
+            assert_int_equal(w.blocks, blocks);
+            assert_int_equal(w.loaded, bytes);
+            assert_int_equal(w.relayed, (devices - 1) * (int64_t)bytes);
+            assert_int_equal(hybrid_unpin(w.engine, w.X.data), HYBRID_OK);
+            assert_int_equal(hybrid_unpin(w.engine, w.Y.data), HYBRID_OK);
+            close_world(&w);
+        }
+}
+
+/* In a one-shot call B goes to the first device while the product is planned. The other
+   devices copy B from it. */
+static void b_that_is_sent_early_goes_up_once(void **state)
+{
+    (void)state;
+    for (int devices = 2; devices <= MOST; devices++) {
+        const hy_image *image;
+        hybrid_csr C;
+        oracle square;
+        world w;
+        open_world(&w, devices);
+        oracle_spgemm(&w.A, &w.A, &square);
+        settings_of(w.engine)->prefetch_bytes = 1;
+        const hy_image b = hy_image_of_csr(w.A.rows, w.A.cols, w.A.nnz, w.A.type);
+        image            = &b;
+        for (int times = 0; times < 3; times++) {
+            const int64_t relayed = fake_relayed();
+            w.loaded = w.peer_events = 0;
+            assert_int_equal(hybrid_spgemm(w.engine, &w.A, &w.A, &C), HYBRID_OK);
+            assert_null(oracle_check(&square, &C, 1));
+            hybrid_csr_free(w.engine, &C);
+            /* the image has gaps between arrays, which are not sent */
+            assert_in_range(w.loaded, hy_image_bytes(image) - 512, hy_image_bytes(image));
+            assert_int_equal(fake_relayed() - relayed, (devices - 1) * w.loaded);
+            assert_int_equal(w.peer_events, devices - 1);
+        }
+        oracle_free(&square);
+        close_world(&w);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(x_goes_up_once)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(x_goes_up_once),
+        cmocka_unit_test(b_that_is_sent_early_goes_up_once),
+        cmocka_unit_test(column_blocks_go_up_once)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -306,6 +306,11 @@ static void arguments_are_checked(void **state)
     again.flags = HYBRID_RESIDENT;
     expect(e, hybrid_spmm_files(e, 1, &narrow, &X, 0, &again, &t.Y), bad,
            "a one-shot call runs once");
+    again.flags = HYBRID_ASYNC;
+    expect(e, hybrid_spmm_files(e, 1, &narrow, &X, 0, &again, &t.Y), bad,
+           "a one-shot call runs once");
+    expect(e, hybrid_spgemm_files(e, &A, &A, &again, &C), bad,
+           "a one-shot call runs once");
     assert_int_equal(hybrid_spgemm_files_each(NULL, &A, &A, NULL, ignore, NULL), bad);
     assert_int_equal(hybrid_file_csr(w.file).nnz, w.A.nnz);
     assert_null(hybrid_file_csr(w.file).row_ptr);

@@ -78,6 +78,52 @@ static void dense_results_are_written(void **state)
     hybrid_dense_free(files_engine, &X);
 }
 
+/* ---- the trace ---- */
+
+static const char *const lanes[] = {"reader", "reader-B", "reader-X", "writer"};
+
+enum { READER = 1, READER_OF_B = 2, READER_OF_X = 4, WRITER = 8 };
+
+/* Sets the bits of the lanes that were seen in *user, an int. */
+static void see(void *user, const hybrid_event *event)
+{
+    int *seen = user;
+
+    for (int i = 0; i < 4; i++)
+        if (strcmp(event->lane, lanes[i]) == 0) {
+            assert_true(event->end_ns >= event->begin_ns && event->begin_ns > 0);
+            assert_true(event->bytes > 0);
+            *seen |= 1 << i;
+        }
+}
+
+static void the_trace_has_lanes_of_readers_and_the_writer(void **state)
+{
+    const hybrid_operand a = files_operand(1);
+    hybrid_file *file;
+    hybrid_dense X;
+    int seen = 0;
+
+    (void)state;
+    files_ok(hybrid_dense_create(files_engine, FILES_ROWS, FILES_WIDTH, HYBRID_ROW_MAJOR,
+                                 HYBRID_F64, &X));
+    files_ok(hybrid_write_npy(files_engine, io_temp("x.npy"), &X));
+    files_ok(hybrid_file_open(files_engine, io_temp("x.npy"), &file));
+    hybrid_engine_trace(files_engine, see, &seen);
+    files_name("c.rows");
+    files_ok(files_square(1, NULL));
+    assert_int_equal(seen, READER | READER_OF_B | WRITER);
+    seen = 0;
+    files_name("y.npy");
+    const hybrid_operand x = {.file = file};
+    files_ok(hybrid_spmm_to_file(files_engine, 1, &a, &x, NULL, files_path, NULL));
+    assert_int_equal(seen, READER | READER_OF_X | WRITER);
+    hybrid_engine_trace(files_engine, NULL, NULL);
+    hybrid_file_close(file);
+    hybrid_file_close((hybrid_file *)a.file);
+    hybrid_dense_free(files_engine, &X);
+}
+
 /* ---- copies ---- */
 
 static hybrid_csr slice(const hybrid_csr *M, int64_t begin, int64_t end, int64_t *offsets)
@@ -198,6 +244,7 @@ int main(void)
         cmocka_unit_test(products_are_written),
         cmocka_unit_test(a_device_computes),
         cmocka_unit_test(dense_results_are_written),
+        cmocka_unit_test(the_trace_has_lanes_of_readers_and_the_writer),
         cmocka_unit_test(matrices_are_copied),
         cmocka_unit_test(bad_calls_are_refused),
         cmocka_unit_test(bad_options_are_refused),

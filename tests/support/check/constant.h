@@ -4,8 +4,8 @@
 
 #include "engine/plan/plan.h"
 
-/* A copy of a plan and its chunks, made by plan_remember(), which aborts the test if
-   memory runs out. */
+/* A copy of a plan and of the chunks of its first portion, made by plan_remember(), which
+   aborts the test if memory runs out. */
 typedef struct plan_copy {
     void *plan, *chunks;
 } plan_copy;

@@ -1,4 +1,5 @@
-/* tests/support/check/deltas.c - sequential delta coding (partition/move/deltas.h). */
+/* tests/support/check/deltas.c - delta coding (partition/move/deltas.h) by plain
+   sequential code. */
 #include "support/check/deltas.h"
 
 #include <string.h>

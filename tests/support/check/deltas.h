@@ -1,4 +1,5 @@
-/* tests/support/check/deltas.h - sequential delta coding (partition/move/deltas.h). */
+/* tests/support/check/deltas.h - delta coding (partition/move/deltas.h) by plain
+   sequential code. */
 #ifndef DELTAS_H
 #define DELTAS_H
 
@@ -6,12 +7,12 @@
 
 /* Fills `numbers` with `count` pseudorandom column indices of rows of C. Each row has
    `rows` entries; with rows = 0 there is a single row. Within a row an index exceeds the
-   one before by less than 2^bits. */
+   one before by 0 to 2^bits - 1, modulo 2^31. */
 void deltas_fill(uint64_t seed, int bits, int rows, int32_t *numbers, int64_t count);
 
 /* Delta-codes `count` numbers. `packed` has room for hy_deltas_bound(count) bytes. The
-   last 1024 numbers (one frame) are stored first. Returns the room of all frames, in
-   units of 16 bytes. */
+   last frame (1024 numbers, or what remains) is stored first. Returns the room of all
+   frames, in units of 16 bytes. */
 int64_t deltas_pack(const int32_t *numbers, int64_t count, void *packed);
 
 /* Enqueues deltas_pack() on a lane of the fake device: its hy_backend_ops.code_deltas.

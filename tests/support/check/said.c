@@ -1,7 +1,7 @@
-/* tests/support/check/said.c - records every sentence that the library says.
+/* tests/support/check/said.c - records every error message of the library.
 
-   The linker replaces hy_fail() by this function in all programs of the tests. If
-   HYBRID_SAID names a file, each sentence becomes a line of that file, where
+   In all programs of the tests, the linker replaces hy_fail() by __wrap_hy_fail(). If
+   HYBRID_SAID names a file, each message becomes a line of that file, where
    tests/sentences/sentences.py reads it. HYBRID_ONLY names the only test function of the
    program that runs. */
 #include <setjmp.h>

@@ -22,8 +22,9 @@ void cuda_array_read(void *to, const void *from, size_t bytes);
 /* Returns managed memory, which cuda_array_free() frees with skew 0. */
 void *cuda_managed(size_t bytes);
 
-/* cuda_stream() returns a CUDA stream of its own. cuda_write_late() enqueues a wait of 50
-   ms on it and then a copy from host memory to a device array. */
+/* cuda_stream() returns a CUDA stream of its own. cuda_write_late() reads `from`, in host
+   memory, at once, and enqueues a wait of 50 ms on the stream and then the copy to a
+   device array. */
 void *cuda_stream(void);
 void cuda_stream_free(void *stream);
 void cuda_write_late(void *stream, void *to, const void *from, size_t bytes);
@@ -39,8 +40,8 @@ void cuda_release(void *hold);
 int cuda_stream_busy(void *stream);
 void cuda_stream_wait(void *stream);
 
-/* Allocates an array, copies `bytes` bytes to it, and frees it, all as work of the
-   stream. Returns its address. */
+/* cuda_array_in() allocates an array, copies `bytes` bytes to it and returns its address;
+   cuda_array_free_in() frees it. All is work of the stream. */
 void *cuda_array_in(void *stream, const void *from, size_t bytes);
 void cuda_array_free_in(void *stream, void *array);
 

@@ -1,7 +1,7 @@
 /* tests/support/device/cuda_operands.h - operands in the memory of the first GPU.
 
-   They are copies of host operands. Arrays begin `skew` bytes after an address that CUDA
-   aligned. */
+   They are copies of host operands. Arrays, except row offsets, begin `skew` bytes after
+   an address that CUDA aligned. */
 #ifndef CUDA_OPERANDS_H
 #define CUDA_OPERANDS_H
 

@@ -4,8 +4,8 @@
 
 #include "hybrid_spmm.h"
 
-/* Returns a copy of A on device `device`. Its arrays begin `skew` values after a page
-   boundary. on_device_csr_free() frees them. */
+/* Returns a copy of A on device `device`. Each array begins `skew` of its elements after
+   a page boundary. on_device_csr_free() frees them. */
 hybrid_csr on_device_csr(int device, const hybrid_csr *A, size_t skew);
 /* Works as on_device_csr(), but the column indices have 64 bits. */
 hybrid_csr on_device_wide(int device, const hybrid_csr *A, size_t skew);

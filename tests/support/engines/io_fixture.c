@@ -170,9 +170,9 @@ static uint64_t next_random(uint64_t *state)
     return random_next(state) >> 33;
 }
 
-/* Changes `data` in one random way: replaces, removes or inserts a byte, cuts the end
-   off, or appends a copy of up to 63 bytes. `data` has room for `room` bytes. Returns the
-   new size. */
+/* Changes `data` in at most one random way: replaces, removes or inserts a byte, cuts the
+   end off, or appends a copy of up to 63 bytes. `data` has room for `room` bytes. Returns
+   the new size. */
 static size_t mutate(unsigned char *data, size_t bytes, size_t room, uint64_t *state)
 {
     static const char likely[] = "0123456789 -+.eE%\n\r\tnif{}(),'<>f8:";

@@ -18,8 +18,8 @@ int io_group_close(void **state);
 /* Returns the path of a file of tests/data. The path is valid until the next call. */
 const char *io_data(const char *name);
 
-/* Reads a file. Returns its bytes followed by a 0, and their number without the 0; the
-   caller frees them with free(). A failure aborts the program. */
+/* Returns the bytes of a file, followed by a 0, and sets *bytes to their number without
+   the 0. The caller frees them with free(). A failure aborts the program. */
 char *io_load(const char *path, size_t *bytes);
 void io_store(const char *path, const void *data, size_t bytes);
 
@@ -33,8 +33,9 @@ void io_remove_temp(void);
 int io_group_remove(void **state); /* tear-down function of a group that calls
                                       io_remove_temp() */
 
-/* Calls `fn` with every file of tests/data that has `part` in its name, and with `rounds`
-   random mutations of each. The mutations are the same on every run. */
+/* Calls `fn` with the bytes of every file of tests/data that has `part` in its name, at
+   most 256 files, and with `rounds` random mutations of each. The mutations are the same
+   on every run. No such file aborts the program. */
 void io_mutate(const char *part, int rounds,
                int (*fn)(const unsigned char *data, size_t bytes));
 

@@ -34,8 +34,8 @@ void weighed_settle(hy_backend *host)
 
     host->measured.mem_Bps  = 3e10;
     host->measured.launch_s = 1e-9; /* seconds a kernel launch; too little to matter */
-    host->measured.flops    = 2e10; /* flops per second; so few that a device is faster if
-                                       all of X fits into its memory */
+    host->measured.flops    = 2e10; /* flops per second; low enough that a device is
+                                       faster if all of X fits into its memory */
 }
 
 hybrid_engine *weighed_open(size_t device_bytes)

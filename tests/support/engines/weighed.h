@@ -6,8 +6,8 @@
 #include "engine/api/engine.h"
 
 /* Gives the host fixed cache sizes and rates, so that estimates do not depend on the
-   machine. Its flops are so few that a device is faster if all of X fits into its
-   memory. */
+   machine. The rate of its flops is low enough that a device is faster if all of X fits
+   into its memory. */
 void weighed_settle(hy_backend *host);
 
 /* Creates an engine with the host and a fake device with `device_bytes` bytes of memory.

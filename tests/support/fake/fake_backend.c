@@ -1,10 +1,13 @@
-/* tests/support/fake/fake_backend.c - memory of the fake device, which is host memory. */
+/* tests/support/fake/fake_backend.c - memory of the fake device, which is host memory,
+   and copies. */
 #include "tests/support/fake/fake_backend.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory/device_full.h"
 #include "base/memory/shortage.h"
 #include "tests/support/check/deltas.h"
 #include "tests/support/fake/fake_lane.h"
@@ -18,9 +21,9 @@ typedef struct block {
     char *ptr;
     size_t bytes;
     hy_space space;
-    const hy_context *foreign; /* engine whose caller pinned this memory, which it owns,
-                                  for all devices of the engine; NULL: memory that a
-                                  device allocated */
+    const hy_context *foreign; /* the caller's pinned memory: engine for all devices of
+                                  which it is pinned; NULL: memory that a device
+                                  allocated */
 } block;
 
 typedef struct fake {
@@ -97,6 +100,7 @@ static hybrid_status open_fake(hy_context *ctx, const hybrid_engine_options *opt
     self->base.device.cap = DEFAULT_BYTES / hy_times_listed(options);
     if (options->device_bytes > 0)
         self->base.device.cap = (int64_t)options->device_bytes;
+    snprintf(self->base.name, sizeof self->base.name, "fake device %d", options->device);
     pthread_mutex_init(&self->lock, NULL);
     fake_count(1);
     *out = &self->base;
@@ -148,7 +152,7 @@ static hybrid_status out_of(hy_backend *self, hy_space space, const char *what,
                             size_t bytes)
 {
     if (space == HY_DEVICE)
-        return hy_device_full(self->ctx, &self->device, what, (int64_t)bytes,
+        return hy_device_full(self, &self->device, what, (int64_t)bytes,
                               "the device is a fake", NULL);
     return hy_memory_refused(self->ctx, what, (int64_t)bytes, "a fake pins no more");
 }
@@ -295,8 +299,9 @@ static const block *find_block(const block *b, const hy_context *foreign, const 
 }
 
 /* Returns the hy_space (device or pinned memory) of the block that contains all `bytes`
-   bytes; -1 if none does. `used` is the number of bytes to be copied, which
-   fake_direct() counts if a caller pinned the memory. */
+   bytes; -1 if none does. Memory of fake_memory() is device memory, too. `used` is the
+   number of bytes to be copied, which fake_direct() counts if a caller pinned the
+   memory. */
 static int space_of(fake *self, const void *ptr, size_t bytes, size_t used)
 {
     pthread_mutex_lock(&self->lock);

@@ -4,10 +4,11 @@
 
    - Each lane is a thread that does its work in order, after random delays.
    - Memory is poisoned when it is allocated.
-   - A copy is refused unless one side is device memory, the other is pinned, and each
-     side lies within one block or pinned range.
-   - Device memory is capped by options->device_bytes, or 64 MB. Devices of an engine with
-     the same number divide it.
+   - A copy is refused unless one side is memory of the device, the other is pinned
+     memory or other memory of the device, and each side lies within one block or
+     pinned range.
+   - Device memory is capped to options->device_bytes. The default is 64 MiB, divided
+     by the number of times that the engine's list of devices names the device.
    - Memory that a caller pins is pinned for all devices of the engine. */
 #ifndef FAKE_BACKEND_H
 #define FAKE_BACKEND_H
@@ -78,7 +79,9 @@ int64_t fake_transposes(void);
 
 /* Works as hy_engine_open(), but the engine prefers the device wherever the product fits,
    even if the host is predicted to be faster (hy_settings.device_first). Launches cost it
-   next to nothing, so that small products get the schedules of large ones. */
+   next to nothing, so that small products get the schedules of large ones. If the options
+   name no devices, those of HYBRID_DEVICES (listed.h) are used: all compute, with
+   different speeds and memory. */
 hybrid_status fake_engine_open(const hybrid_engine_options *options,
                                const hy_backend_ops *const *backends,
                                const hy_variant *const *variants, hybrid_engine **engine);

@@ -1,7 +1,7 @@
 /* tests/support/fake/fake_faults.c - a fake device with calls that fail on demand.
 
-   A call that fails has no effect. host_wait is the exception: it waits, and then reports
-   that the work failed. */
+   A call that fails has no effect. host_wait and mark_reached are the exceptions: they do
+   what they always do, and then report that the work failed. */
 #include "tests/support/fake/fake_backend.h"
 
 #include <pthread.h>
@@ -90,8 +90,7 @@ int fault_hits(const hy_backend *backend, const char *what)
 {
     if (!concerns(backend) || (!is_broken() && !is_the_one()))
         return 0;
-    hy_fail(backend->ctx, HYBRID_DEVICE_FAILED, "fake device %d: %s failed",
-            backend->index, what);
+    hy_fail(backend->ctx, HYBRID_DEVICE_FAILED, "%s: %s failed", backend->name, what);
     return 1;
 }
 
@@ -120,9 +119,10 @@ static hybrid_status pin(hy_backend *self, void *ptr, size_t bytes)
 static hybrid_status open_fault(hy_context *ctx, const hybrid_engine_options *options,
                                 hy_backend **out)
 {
-    if (is_broken() || is_the_one()) /* calls hy_fail() directly, because the device has
-                                        no number yet for fault_hits() */
-        return hy_fail(ctx, HYBRID_DEVICE_FAILED, "fake device: opening failed");
+    if (is_broken() || is_the_one()) /* calls hy_fail() directly, because fault_hits()
+                                        needs an open device */
+        return hy_fail(ctx, HYBRID_DEVICE_FAILED, "fake device %d: opening failed",
+                       options->device);
     HY_TRY(hy_fake_backend_ops.open(ctx, options, out));
     (*out)->ops = &hy_fault_backend_ops;
     return HYBRID_OK;

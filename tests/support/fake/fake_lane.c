@@ -124,7 +124,7 @@ static hybrid_status wait_for(hy_mark *mark, int64_t turn)
     return status;
 }
 
-/* Returns the number of the latest setting, and in *on its lane. */
+/* Returns the number of the latest setting, and sets *on to its lane. */
 static int64_t last_turn(hy_mark *mark, lane **on)
 {
     pthread_mutex_lock(&mark->lock);

@@ -1,5 +1,4 @@
-/* tests/support/fake/fake_lane.h - what fake_backend.c, fake_kernels.c and fake_lane.c
-   share. */
+/* tests/support/fake/fake_lane.h - functions of the fake device that its files share. */
 #ifndef FAKE_LANE_H
 #define FAKE_LANE_H
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/data/csr.h"
-#include "base/memory/shortage.h"
+#include "base/memory/device_full.h"
 #include "tests/support/fake/fake_backend.h"
 #include "tests/support/check/poison.h"
 
@@ -282,7 +282,7 @@ hybrid_status fake_hash(hy_backend *self, const hybrid_csr *A, uint64_t *out)
 hybrid_status fake_keep(hy_backend *self, size_t bytes, const char *what, void **out)
 {
     if (hy_memory_fails(&self->ctx->memory))
-        return hy_device_full(self->ctx, &self->device, what, (int64_t)bytes, NULL, NULL);
+        return hy_device_full(self, &self->device, what, (int64_t)bytes, NULL, NULL);
     *out = fake_memory(self->index, NULL, bytes, 0);
     return HYBRID_OK;
 }

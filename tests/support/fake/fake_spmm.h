@@ -34,10 +34,9 @@ typedef struct fake_failing {
                            `most` calls or more fails the test */
 } fake_failing;
 
-/* Repeats the product until it succeeds without reaching the call that was to fail.
-   Returns the number of the last call that failed. Checks that a failure leaves no
-   memory behind. `run` must check the message of a failure and the result of a
-   success. */
+/* Repeats the product until it does not reach the call that was to fail. Returns the
+   number of that call, minus 1. Checks that a failure leaves no memory behind. `run` must
+   check the message of a failure and the result of a success. */
 int64_t fake_fail_each(const fake_failing *failing, const fault_kind *fault);
 
 #endif /* FAKE_SPMM_H */

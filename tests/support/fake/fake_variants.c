@@ -12,8 +12,8 @@ static const char *never_refuse(const hy_features *f, const hy_rates *r)
     return NULL;
 }
 
-/* Rounds x to the type. Double arithmetic of which each result is rounded to f32 gives
-   the same values as f32 arithmetic. */
+/* Returns x rounded to the type. Double arithmetic of which each result is rounded to f32
+   gives the same values as f32 arithmetic. */
 static double rounded(hybrid_type type, double x)
 {
     return type == HYBRID_F32 ? (double)(float)x : x;
@@ -236,7 +236,7 @@ static hybrid_status rows_times_x(hy_lane *lane, void *arg)
     const int64_t cols     = job->chunk->col_end - job->chunk->col_begin;
     const hy_csr_view a    = hy_packed_a(job);
     const hy_dense_view x  = hy_packed_x(job);
-    /* a negative first offset marks a pack without rows */
+    /* -1: the gate of hy_rebasing was 0; compute nothing */
     const int64_t rows = a.row_ptr[0] < 0 ? 0 : a.rows;
 
     (void)lane;

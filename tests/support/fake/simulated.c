@@ -267,7 +267,8 @@ static void wish(simulation *s, device *d)
 }
 
 /* Slows all copies by the same factor if together they exceed the host's memory or cores.
-   Returns in *memory and *cores whether that resource is at its limit. */
+   Sets *memory or *cores to 1 if it is that resource which limits the copies, else to
+   0. */
 static void share_out(simulation *s, int *memory, int *cores)
 {
     const simulated_machine *m = s->machine;
@@ -350,8 +351,7 @@ static void end_stage(simulation *s, int k, slot *sl)
     }
 }
 
-/* Starts the copy of each result with a known position. Returns whether there were
-   any. */
+/* Starts the copy of each result with a known position. Returns 1 if there was one. */
 static int reserve(simulation *s)
 {
     int some = 0;

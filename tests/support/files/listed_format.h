@@ -8,14 +8,15 @@
 
 #include "io/formats/file_format.h"
 
-/* The two formats, then those of the library; NULL ends the table. */
+/* The two formats, then .npy files and raw files; NULL ends the table. */
 extern const hy_file_format *const listed_formats[];
 
-/* Number of calls of the writers' functions sparse() and dense() that succeed before one
-   fails with IO_FAILED; -1: none fails. */
+/* Number of calls that append rows to these two formats and succeed before one fails with
+   IO_FAILED; -1: none fails. */
 extern int64_t listed_writes_left;
 
-/* Returns the text that the formats write for the matrix, to be freed with free(). */
+/* Returns the text that the formats write for the matrix: "NAME.rows" or, if with_count
+   is 1, "NAME.count". The caller frees it with free(). */
 char *listed_text(const hybrid_csr *C, int with_count);
 
 #endif /* LISTED_FORMAT_H */

@@ -6,9 +6,9 @@
 
 enum { FILES_ROWS = 300, FILES_WIDTH = 3 };
 
-/* Made by files_group_open(): an engine whose parts and panels have 3000 bytes and which
-   knows the formats of listed_format.h, a matrix A, also in the file that
-   files_operand() opens, and C = A*A. */
+/* Made by files_group_open(): an engine that reads and writes at most 3000 bytes at a
+   time (hy_settings.piece_bytes) and knows the formats of listed_format.h, a matrix A,
+   also in the file that files_operand() opens, and C = A*A. */
 extern hybrid_engine *files_engine;
 extern hybrid_csr files_a, files_c;
 
@@ -20,7 +20,8 @@ extern char files_path[128], files_parts[160];
 int files_group_open(void **state);
 int files_group_close(void **state);
 
-/* Replaces files_engine by a new one that computes at `where`. */
+/* Sets files_engine to a new engine that computes at `where`. The caller has destroyed or
+   saved the previous one. */
 void files_open(place where);
 
 /* Sets files_path to the file `name` in a temporary folder, and files_parts to the folder

@@ -25,7 +25,7 @@ void h5_refuse(const char *member, hybrid_status wanted, const char *sentence);
    most 100. */
 void h5_put(hid_t at, const char *name, hid_t type, hsize_t count, int64_t number);
 /* Replaces a dataset by one of which no number was ever written, of `rank` dimensions
-   `dims`. `list` are its properties, which are closed. */
+   `dims`. `list` are its properties; the function closes them. */
 void h5_put_empty(hid_t at, const char *name, hid_t type, int rank, const hsize_t *dims,
                   hid_t list);
 /* Return properties of a dataset for h5_put_empty(): in chunks of `chunk` numbers, or

@@ -70,8 +70,10 @@ void blocked_check_zeros(hy_context *ctx, const blocked_format *format);
    with a message; a shape that was chosen must be replaced by 1 x 1. */
 void blocked_check_too_large(hy_context *ctx, const blocked_format *format);
 
-/* Checks that the memory that the format demands for a chunk does not decrease when rows
-   are added, and that a failed allocation leaves no memory behind. */
+/* blocked_check_bounds() checks that the memory that the format demands for a chunk does
+   not decrease when rows are added. blocked_check_failures() lets each allocation of a
+   packing fail in turn: at least `least` - 1 must fail, and none may leave memory behind.
+   A pack with too little room must fail, too. */
 void blocked_check_bounds(hy_context *ctx, const blocked_format *format);
 void blocked_check_failures(hy_context *ctx, const blocked_format *format, int least);
 

@@ -8,7 +8,7 @@
 
 enum { ROWS = 3000, COLS = 1 << 20, CHUNK = 250, PARTS = ROWS / CHUNK };
 
-/* How the entries of a part arrive: all at once, TURN at a time, with unused elements
+/* How the entries of a part arrive: all at once, 700 at a time, with unused elements
    between rows, copied directly to the result's memory, or copied directly with columns
    delta-coded. */
 typedef enum { AT_ONCE, IN_TURNS, WITH_GAPS, DIRECT, DELTAS } how;
@@ -30,8 +30,8 @@ typedef struct piece {
     how way;
     hy_chunk chunk;
     hy_part part;
-    void *memory[4]; /* the part's arrays, allocated with malloc(), each exactly as long
-                        as needed */
+    void *memory[4]; /* the part's arrays, allocated with malloc(); unless it arrives
+                        WITH_GAPS, each is exactly as long as needed */
 } piece;
 
 piece piece_of(const plain_csr *plain, how way, int64_t k);

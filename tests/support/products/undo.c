@@ -10,7 +10,8 @@
 #include "support/fake/fake_backend.h"
 #include "support/products/undo.h"
 
-/* STEP: bytes by which the cap on memory grows from one failure to the next. */
+/* STEP: bytes by which the cap on host memory grows from one failure to the next; a cap
+   on device memory grows by a quarter of that. */
 enum { MOST = 20000, STEP = 4096 };
 
 /* ---- memory that the engine holds ---- */
@@ -107,8 +108,9 @@ static int disarm_function(world *w)
     return met;
 }
 
-/* The engine's caps, to be restored. Failure n sets the cap on host or device memory to
-   n * STEP bytes; a call that needs no more than that succeeds. */
+/* The engine's caps, to be restored. Failure n sets the cap on host memory to n * STEP
+   bytes, or the caps on device memory to a quarter of that; a call that needs no more
+   succeeds. */
 static int64_t host_cap, device_cap[HY_MAX_DEVICES];
 
 static void arm_host_cap(world *w, int64_t n)
@@ -149,9 +151,9 @@ const way undo_by_memory     = {arm_memory, disarm_memory},
           undo_by_host_cap   = {arm_host_cap, disarm_host_cap},
           undo_by_device_cap = {arm_device_cap, disarm_device_cap};
 
-/* Makes call `c` fail in the n-th way. With `cold` the engine first frees the memory
-   that it has cached. Returns 1 if the call failed, 0 if it succeeded in spite of the
-   failure, -1 if the call did not reach an n-th failure. */
+/* Makes call `c` fail by failure n of `how`. With `cold` the engine first frees the
+   memory that it has cached. Returns 1 if the call failed, 0 if it succeeded in spite of
+   the failure, -1 if the call did not reach the failure. */
 static int fail_once(world *w, const call *c, const way *how, int64_t n, int cold)
 {
     if (cold)
@@ -167,9 +169,9 @@ static int fail_once(world *w, const call *c, const way *how, int64_t n, int col
     return 1;
 }
 
-/* Makes call `c` fail in ways 1, 2, 3 ... until no way is left; after way 16 it skips
-   some. Does so with and without memory that the engine has cached. Returns how often
-   the call failed. */
+/* Makes call `c` fail by failures 1, 2, 3 ... of `how` until it does not reach one; after
+   failure 16 some are skipped. Does so with and without memory that the engine has
+   cached. Returns how often the call failed. */
 static int64_t fail_each(world *w, const call *c, const way *how)
 {
     int64_t failed = 0;

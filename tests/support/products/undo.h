@@ -70,9 +70,10 @@ typedef struct way {
 extern const way undo_by_memory, undo_by_backend, undo_by_progress, undo_by_rows,
     undo_by_host_cap, undo_by_device_cap;
 
-/* Makes each call of the list fail in the first, second, third ... way until no way is
-   left: on an engine without cached memory, and on one that has made the call before.
-   Checks that each failure leaves no memory behind. */
+/* Makes each call of the list fail by the first, second, third ... failure of `how` until
+   the call does not reach it: on an engine that has made the call before, and on one
+   without cached memory. Checks that each failure leaves no memory behind, and that there
+   are more than four in all. */
 void undo_fail_all(world *w, const call *calls, const way *how);
 
 #endif /* UNDO_H */

@@ -9,11 +9,11 @@
 #include "engine/api/engine.h"
 
 typedef struct asked {
-    hybrid_engine *engine; /* engine whose functions asked_fn() tries to call, which must
-                              be refused; NULL: it does not try */
+    hybrid_engine *engine; /* engine of which asked_fn() calls functions when it is called
+                              first; they must be refused. NULL: it does not */
     pthread_t caller;
-    int64_t calls, stop;      /* number of calls of asked_fn() so far, and of the call
-                                 that ends the product; stop = 0: none */
+    int64_t calls, stop;      /* calls: number of calls of asked_fn() so far; stop: number
+                                 of the call that ends the product, 0: none */
     int64_t rows, done, part; /* rows, done: arguments of the last call; part: number of
                                  calls with some rows done, but not all */
     int over;                 /* 1: asked_fn() has received rows_done == rows, or has
@@ -35,8 +35,9 @@ void asked_again(asked *a, int64_t stop);
    asked. */
 int asked_fn(void *user, int64_t rows_done, int64_t rows);
 
-/* Checks, after a product of `rows` rows that returned `status`, that asked_fn() was
-   called as include/hybrid_spmm.h says. */
+/* Checks the calls of asked_fn() during a product of `rows` rows that returned `status`.
+   After a success the last call must have said that all rows are done. Any other status
+   must be HYBRID_CANCELLED, because call number `stop` ended the product. */
 void asked_check(const asked *a, hybrid_status status, int64_t rows);
 
 #endif /* ASKED_H */

@@ -113,7 +113,7 @@ const char *column_blocks_misplaced(const hybrid_plan *plan, const hybrid_dense 
 }
 
 /* Returns the number of unused elements after each row of a matrix: in turn 0 as many as
-   complete a cache line, in turns 1 to 3 2, 1 and 0. */
+   complete a cache line, in turn 1 two, in turn 2 one. */
 static int64_t gap_of(const trial *t, int turn)
 {
     const int64_t line = t->kind.type == HYBRID_F64 ? LINE / 8 : LINE / 4;

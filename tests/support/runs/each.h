@@ -28,7 +28,7 @@ hybrid_status collect(hybrid_plan *plan, const hybrid_csr *A, const hybrid_csr *
                       int64_t last, collected *out);
 
 /* Works as collect() without a plan, for operands in memory or in files. `like` is a
-   matrix with the shape of B. */
+   matrix with the number of columns and the value type of B. */
 hybrid_status collect_files(hybrid_engine *engine, const hybrid_operand *A,
                             const hybrid_operand *B, const hybrid_csr *like,
                             const hybrid_plan_options *options, int64_t last,

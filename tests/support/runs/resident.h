@@ -13,9 +13,10 @@
 int resident_check(hybrid_engine *engine, const char *const *names, int64_t *checked);
 
 /* Runs A*X twice with HYBRID_RESIDENT, with caps on device memory that decrease from 256
-   MiB to one that is refused. A is a `rows` x `rows` matrix. Checks results and caps,
-   that a plan is possible wherever it is without the flag, and that cached rows of A are
-   not sent again. Returns the number of failures. */
+   MiB to 256 bytes. A is a `rows` x `rows` matrix. Checks results and caps, that a plan
+   is possible wherever it is without the flag, and that A is not sent again if all of it
+   is cached. Caps must occur with which all of A, a part, or nothing is cached, and a cap
+   with which no plan is possible. Returns the number of failures. */
 int resident_budgets(budget_open open, int64_t rows);
 
 #endif /* RESIDENT_H */

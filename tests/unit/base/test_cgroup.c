@@ -228,7 +228,7 @@ static void a_machine_grows_as_it_is_used(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* The limit of a control group may be raised, and is kept. */
+/* The limit of a control group may be raised; it is never exceeded. */
 static void the_limit_of_a_group_is_kept(void **state)
 {
     hybrid_engine *engine = open_with((int64_t)1 << 30, 64 * MB);

@@ -5,6 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "engine/plan/plan.h"
 #include "support/inputs/cases.h"
@@ -292,9 +297,75 @@ static void tasks_go_to_and_fro(void **state)
     assert_int_equal(letters[1].read, 2 * TURNS);
 }
 
+/* ---- NUMA nodes ---- */
+
+typedef struct place {
+    hy_task task;
+    sem_t done;
+    cpu_set_t cores;
+} place;
+
+static void note_cores(hy_task *task, int worker)
+{
+    place *p = (place *)task;
+
+    (void)worker;
+    assert_int_equal(sched_getaffinity(0, sizeof p->cores, &p->cores), 0);
+    sem_post(&p->done);
+}
+
+/* Returns the cores on which the loader's thread of a device on `node` may run. hwloc
+   simulates a machine with one core on each node, numbered as the processors of this
+   machine. */
+static cpu_set_t cores_of_loader(int node)
+{
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+    place p                       = {.task = {note_cores, NULL}};
+    hy_lane_set *lane_set;
+    hybrid_engine *own;
+    char machine[64];
+
+    snprintf(machine, sizeof machine, "node:%ld core:1 pu:1",
+             sysconf(_SC_NPROCESSORS_CONF));
+    setenv("HWLOC_SYNTHETIC", machine, 1);
+    setenv("HWLOC_THISSYSTEM", "1", 1);
+    options.threads = 1;
+    assert_int_equal(fake_engine_open(&options, fakes, variants, &own), HYBRID_OK);
+    unsetenv("HWLOC_SYNTHETIC");
+    unsetenv("HWLOC_THISSYSTEM");
+    assert_int_equal(own->device->node, -1); /* the fake device has no PCI address */
+    own->device->node = node;
+    assert_int_equal(sem_init(&p.done, 0, 0), 0);
+    assert_int_equal(hy_lane_set_acquire(&own->ctx, own->device, &lane_set), HYBRID_OK);
+    assert_int_equal(hy_lane_set_loader(lane_set), HYBRID_OK);
+    hy_inbox_push(&lane_set->loader.inbox, &p.task);
+    while (sem_wait(&p.done) != 0)
+        ;
+    hy_lane_set_release(&own->ctx, lane_set, 1);
+    hybrid_engine_destroy(own);
+    sem_destroy(&p.done);
+    return p.cores;
+}
+
+static void threads_run_on_the_node_of_their_device(void **state)
+{
+    cpu_set_t all;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    const cpu_set_t anywhere = cores_of_loader(-1);
+    assert_true(CPU_EQUAL(&anywhere, &all));
+    if (hy_topology_has_quota(hy_pool_topology(engine->ctx.pool)) || !CPU_ISSET(0, &all))
+        return;
+    const cpu_set_t first = cores_of_loader(0);
+    assert_int_equal(CPU_COUNT(&first), 1);
+    assert_true(CPU_ISSET(0, &first));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_run_on_the_node_of_their_device),
         cmocka_unit_test(the_next_plan_gets_what_the_last_one_had),
         cmocka_unit_test(plans_that_are_open_at_once_share_nothing),
         cmocka_unit_test(each_backend_has_its_own),

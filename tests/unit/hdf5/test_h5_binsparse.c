@@ -37,6 +37,9 @@ BINSPARSE(three_sizes, CSR, "[1, 2, 3]", TYPES)
 BINSPARSE(no_number, CSR, "[1, 2]", TYPES)
 BINSPARSE(symmetric, CSR, "[1, 2]",
           TYPES ", " STORED ", \"structure\": \"symmetric_lower\"")
+BINSPARSE(toeplitz, CSR, "[2, 2]", TYPES ", " STORED ", \"structure\": \"toeplitz\"")
+BINSPARSE(dense_half, "\"version\": \"0.1\", \"format\": \"DMAT\"", "[2, 2]",
+          TYPES ", " STORED ", \"structure\": \"symmetric_lower\"")
 BINSPARSE(filled, CSR, "[1, 2]", TYPES ", " STORED ", \"fill\": true")
 BINSPARSE(few_values, "\"version\": \"0.1\", \"format\": \"DMAT\"", "[1, 2]",
           TYPES ", " STORED)
@@ -74,7 +77,12 @@ static const struct fault {
     {no_number, NULL,
      "Binsparse matrix 'X': 'number_of_stored_values' is not an integer of 0 or more"},
     {symmetric, NULL,
-     "Binsparse matrix 'X': this structure is not supported: 'symmetric_lower'"},
+     "Binsparse matrix 'X': rows and columns must agree in this structure: "
+     "'symmetric_lower'"},
+    {toeplitz, NULL, "Binsparse matrix 'X': this structure is not supported: 'toeplitz'"},
+    {dense_half, NULL,
+     "Binsparse matrix 'X': a dense matrix with this structure is not supported: "
+     "'symmetric_lower'"},
     {filled, NULL, "Binsparse matrix 'X': a fill value is not supported"},
     {few_values, NULL, "dense matrix 'X' stores 3 values instead of 2"},
     {vast, NULL, "'X' takes 2^63 bytes or more"},

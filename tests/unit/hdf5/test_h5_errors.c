@@ -156,6 +156,45 @@ static void many_chunks(hid_t f)
     h5_put_empty(f, "Y", H5T_STD_I32LE, 1, &count, h5_chunks_of(1));
 }
 
+/* 2^40 numbers of which none was written, in chunks or not. */
+static void absent(hid_t f)
+{
+    const hsize_t count = 1ull << 40;
+
+    h5_put_empty(f, "Y", H5T_STD_I32LE, 1, &count, h5_layout(H5D_CONTIGUOUS));
+    h5_put_empty(f, "Z", H5T_STD_I32LE, 1, &count, h5_chunks_of(1 << 29));
+}
+
+/* Numbers of 32 bits with a longer exponent than those of IEEE 754, or with 24 bits in
+   use. */
+static void odd_numbers(hid_t f)
+{
+    const hsize_t one = 1;
+    const hid_t real = H5Tcopy(H5T_IEEE_F32LE), whole = H5Tcopy(H5T_STD_I32LE);
+    const hid_t list = h5_layout(H5D_CONTIGUOUS), copy = h5_layout(H5D_CONTIGUOUS);
+
+    assert_true(H5Tset_fields(real, 31, 20, 11, 0, 20) >= 0);
+    assert_true(H5Tset_precision(whole, 24) >= 0);
+    h5_put_empty(f, "Y", real, 1, &one, list);
+    h5_put_empty(f, "Z", whole, 1, &one, copy);
+    H5Tclose(real);
+    H5Tclose(whole);
+}
+
+/* 100 groups in each other: the list of matrices ends before the last one, and so before
+   X. */
+static void deep(hid_t f)
+{
+    char path[300] = "";
+
+    for (int i = 0; i < 100; i++) {
+        strcat(path, "/A");
+        H5Gclose(H5Gcreate2(f, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    }
+    strcat(path, "/data");
+    h5_put(f, path, H5T_NATIVE_INT32, 1, 0);
+}
+
 static void put_filtered(hid_t f, const int *filters, int count)
 {
     const hsize_t ten = 10;
@@ -238,6 +277,11 @@ static const struct fault {
      "number 0 of 'X/indptr' does not fit a signed integer of 64 bits"},
     {few_pointers, NULL, NULL, "'indptr' of 'X' has 4 numbers instead of 61"},
     {many_chunks, "Y", NULL, "'Y' has more chunks than the file has bytes"},
+    {absent, "Y", NULL, "'Y' stands for 1099511627776 numbers that are not in the file"},
+    {absent, "Z", NULL, "'Z' stands for 1099511627776 numbers that are not in the file"},
+    {odd_numbers, "Y", NULL, "'Y' holds neither integers of 8 to 64 bits nor"},
+    {odd_numbers, "Z", NULL, "'Z' holds neither integers of 8 to 64 bits nor"},
+    {deep, "no", NULL, "there is no 'no'; matrices of this file: none"},
     {bitshuffle, "Y", NULL,
      "'Y' is compressed by a filter that this build cannot decode: Bitshuffle, number "
      "320"},

@@ -1,5 +1,4 @@
-/* tests/unit/io/test_joined.c - matrices whose rows are parts and windows of other files.
- */
+/* tests/unit/io/test_joined.c - matrices whose rows are ranges of rows of other files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -308,7 +308,7 @@ static void read_from_pipe(void **state)
 
 /* ---- memory ---- */
 
-/* Every allocation fails once. Nothing leaks, and the result is unchanged. */
+/* Every allocation fails once. The status is NO_MEMORY, and the result is unchanged. */
 static void allocations_fail(void **state)
 {
     hybrid_status status = HYBRID_NO_MEMORY;

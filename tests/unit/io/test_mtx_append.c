@@ -98,17 +98,47 @@ static void bytes_do_not_depend_on_panels(void **state)
     free(want);
 }
 
-static void the_number_of_entries_may_be_unknown(void **state)
+static void check_file(const char *path)
 {
     hybrid_csr B;
 
-    (void)state;
-    assert_int_equal(write_file(io_temp("rows.mtx"), -1, 50), HYBRID_OK);
-    assert_int_equal(hy_read_mtx(io_ctx, io_temp("rows.mtx"), HYBRID_F64, &B), HYBRID_OK);
+    if (hy_read_mtx(io_ctx, path, HYBRID_F64, &B) != HYBRID_OK)
+        fail_msg("%s", io_ctx->message.text);
     assert_int_equal(B.nnz, A.nnz);
     assert_memory_equal(B.col, A.col, (size_t)A.nnz * 4);
     assert_memory_equal(B.val, A.val, (size_t)A.nnz * 8);
     hy_csr_free(io_ctx, &B);
+}
+
+static void the_number_of_entries_may_be_unknown(void **state)
+{
+    (void)state;
+    assert_int_equal(write_file(io_temp("rows.mtx"), -1, 50), HYBRID_OK);
+    check_file(io_temp("rows.mtx"));
+}
+
+/* The endings of names select a compression, whose magic numbers the files have. */
+static void files_may_be_compressed(void **state)
+{
+    static const char *const names[]  = {"rows.mtx.gz",
+                                        HYBRID_WITH_ZSTD ? "rows.mtx.zst" : NULL};
+    static const char *const magics[] = {"\x1f\x8b", "\x28\xb5\x2f\xfd"};
+
+    (void)state;
+    for (int i = 0; i < 2 && names[i]; i++) {
+        const char *path = io_temp(names[i]);
+        size_t bytes;
+        for (int how = 0; how < 4; how++) {
+            assert_int_equal(write_file(path, how & 1 ? -1 : A.nnz, how & 2 ? ROWS : 7),
+                             HYBRID_OK);
+            check_file(path);
+        }
+        assert_int_equal(hy_write_mtx(io_ctx, path, &A), HYBRID_OK);
+        check_file(path);
+        char *text = io_load(path, &bytes);
+        assert_memory_equal(text, magics[i], strlen(magics[i]));
+        free(text);
+    }
 }
 
 static void faults_give_sentences(void **state)
@@ -139,7 +169,7 @@ static void each_allocation_may_fail(void **state)
     const int64_t used = hy_meter_used(&io_ctx->memory.meter);
     do {
         io_ctx->memory.failures = ++failing;
-        status                  = write_file(io_temp("rows.mtx"), -1, 100);
+        status                  = write_file(io_temp("rows.mtx.gz"), -1, 100);
         io_ctx->memory.failures = 0;
         assert_true(status == HYBRID_OK || status == HYBRID_NO_MEMORY);
         assert_int_equal(hy_meter_used(&io_ctx->memory.meter), used);
@@ -147,12 +177,37 @@ static void each_allocation_may_fail(void **state)
     assert_in_range(failing, 5, 1000);
 }
 
+/* Workers that compress count against the budget of host memory. */
+static void compressors_count_against_the_budget(void **state)
+{
+    hy_meter *meter = &io_ctx->memory.meter;
+    hy_file_writer writer;
+    int named = 0, refused = 0, tried = 0;
+
+    (void)state;
+    hy_results_trim(io_ctx);
+    const int64_t cap = meter->cap, used = hy_meter_used(meter);
+    assert_int_equal(begin(io_temp("rows.mtx.gz"), -1, &writer), HYBRID_OK);
+    const int64_t needed = hy_meter_used(meter);
+    writer.ops->abort(&writer);
+    for (meter->cap = needed - 1; meter->cap > used; meter->cap -= 1 << 17, tried++) {
+        refused += begin(io_temp("rows.mtx.gz"), -1, &writer) == HYBRID_NO_MEMORY &&
+                   hy_meter_used(meter) == used;
+        named += strstr(io_ctx->message.text, "the state of a compressor") != NULL;
+    }
+    meter->cap = cap;
+    assert_int_equal(refused, tried);
+    assert_true(named > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_do_not_depend_on_panels),
         cmocka_unit_test(the_number_of_entries_may_be_unknown),
+        cmocka_unit_test(files_may_be_compressed),
         cmocka_unit_test(faults_give_sentences),
+        cmocka_unit_test(compressors_count_against_the_budget),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -133,7 +133,8 @@ static text make_text(const char *field, const char *symmetry, int count)
     for (int k = 0; k < count; k++) {
         const uint64_t r = random_next(&seed) >> 16;
         int i = (int)(r % 700) + 1, j = (int)(r >> 20) % 700 + 1;
-        /* skipped, because a symmetric file stores only entries below the diagonal */
+        /* a symmetric file has only entries below the diagonal: others are mirrored, and
+           those on the diagonal are moved */
         if (strcmp(symmetry, "general") != 0 && i <= j) {
             const int low = i;
             i             = j + (i == j);

@@ -1,5 +1,4 @@
-/* tests/unit/io/test_npy_file.c - .npy files as operands in files, and written by rows.
- */
+/* tests/unit/io/test_npy_file.c - .npy files as operands, and written by rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

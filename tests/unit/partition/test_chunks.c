@@ -78,8 +78,7 @@ static int may_be_chunk(const hy_cut *cut, const hy_features *f)
                              (cut->chunk_rows == 0 || f->rows <= cut->chunk_rows)));
 }
 
-/* Checks that the features of the chunk are exact, that it fits, and that it could not
-   have one more row. */
+/* Checks that the features of the chunk are exact, and that it fits. */
 static void check_chunk(const hy_cut *cut, const hy_chunk *c, int64_t id)
 {
     const int64_t cols  = c->col_end - c->col_begin;

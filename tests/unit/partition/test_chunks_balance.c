@@ -1,5 +1,5 @@
-/* tests/unit/partition/test_chunks_balance.c - chunks of equal work, and allocations that
- * fail. */
+/* tests/unit/partition/test_chunks_balance.c - chunks of equal work; failed
+   allocations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,8 +43,8 @@ static const hy_variant spmm   = {.name = "test", .op = HY_SPMM, .cost = spmm_co
 
 /* ---- properties ---- */
 
-/* If memory does not limit chunks, their numbers of scalar products differ by at most
-   those of one row. */
+/* If memory does not limit chunks, each chunk but the last has so much work that the
+   costliest row would exceed the maximum number of scalar products. */
 static void products_are_balanced(void **state)
 {
     test_case c;

@@ -178,8 +178,8 @@ static void columns_that_defy_the_hash_end(void **state)
     matrix_free(&B);
 }
 
-/* In a matrix of full blocks the block shape is found, and the share of non-zeros in its
-   blocks (fill) is 1. */
+/* In a matrix of full blocks the block shape is found, and the fill (share of a block's
+   elements that are entries) is at least 0.97. */
 static void blocks_are_found(void **state)
 {
     hybrid_csr A;
@@ -204,8 +204,8 @@ static void blocks_are_found(void **state)
     }
 }
 
-/* The fill (share of entries in blocks) of a large matrix is estimated from a sample. It
-   has blocks of 3 x 3 with a ninth of the entries missing. */
+/* The fill of a large matrix is estimated from a sample. It has blocks of 3 x 3 with a
+   ninth of the entries missing. */
 static void fill_of_blocks_is_estimated(void **state)
 {
     hybrid_csr A;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/data/csr.h"
@@ -63,28 +64,6 @@ static void a_matrix_in_memory_is_one_part(void **state)
     hybrid_engine_destroy(engine);
 }
 
-static void an_x_in_memory_is_one_block(void **state)
-{
-    hybrid_engine *engine = open_host(2, 0);
-    hybrid_report report  = HYBRID_REPORT_INIT;
-    stored_trial t        = {.engine = engine};
-    hy_x_block block;
-
-    (void)state;
-    stored_make(&t, stored_matrix(0, kind), 5, 1, 3, kind);
-    const hy_source source = hy_source_dense(&engine->ctx, &t.X);
-    assert_true(hy_x_is_at_hand(&source));
-    hy_x_block_open(&source, 0, &block);
-    is_ok(engine, hy_x_block_next(&block, &report));
-    assert_memory_equal(&block.X, &t.X, sizeof t.X);
-    assert_int_equal(block.end, t.X.cols);
-    assert_null(block.own.array);
-    assert_int_equal(report.host_bytes, 0);
-    hy_x_block_close(&block);
-    stored_free(&t);
-    hybrid_engine_destroy(engine);
-}
-
 /* ---- files ---- */
 
 /* Checks that `part` has the offsets (from 0), columns and values of A's rows from
@@ -129,47 +108,162 @@ static void a_matrix_in_a_file_is_read_in_parts(void **state)
     hybrid_engine_destroy(engine);
 }
 
-/* Reads X, which has five columns and is in a file, in blocks of two columns, and checks
-   them. Bits of `orders`: 1, X is row-major; 2, Y is. */
-static void check_blocks(hybrid_engine *engine, int orders)
+/* Parts that begin after the first one are the same as those of a reader that began with
+   row 0. */
+static void parts_after_a_skip_begin_as_always(void **state)
 {
-    enum { WIDTH = 2 };
-    hybrid_report report = HYBRID_REPORT_INIT;
-    stored_trial t       = {.engine = engine};
-    hybrid_file *file;
-    hy_x_block block;
+    enum { BYTES = 2000 };
+    hybrid_engine *engine  = open_host(2, 0);
+    hybrid_csr A           = stored_matrix(0, kind);
+    const hy_source source = hy_source_csr(&engine->ctx, &A);
+    const hy_a_part *all, *rest;
+    hy_a_parts parts, later;
 
-    stored_make(&t, stored_matrix(0, kind), 5, orders, 3, kind);
-    is_ok(engine, hybrid_file_open(engine, io_temp("x.json"), &file));
-    const hy_source source = hy_source_file(&file->matrix);
-    const int in_rows      = t.X.order == HYBRID_ROW_MAJOR;
-    assert_false(hy_x_is_at_hand(&source));
-    hy_x_block_open(&source, WIDTH * t.X.rows * 8 + 7, &block);
-    for (int64_t begin = 0; begin < t.X.cols; begin += WIDTH) {
-        is_ok(engine, hy_x_block_next(&block, &report));
-        assert_int_equal(block.begin, begin);
-        assert_int_equal(block.end, begin + WIDTH < t.X.cols ? begin + WIDTH : t.X.cols);
-        for (int64_t i = 0; i < t.X.rows; i++)
-            for (int64_t j = 0; j < block.X.cols; j++)
-                assert_memory_equal(hy_dense_at(&block.X, in_rows ? i * block.X.ld + j
-                                                                  : j * block.X.ld + i),
-                                    hy_dense_at(&t.X, in_rows ? i * t.X.ld + begin + j
-                                                              : (begin + j) * t.X.ld + i),
-                                    8);
+    (void)state;
+    hy_a_parts_open(&source, BYTES, &parts);
+    hy_a_parts_range(&parts, 0, A.rows, 0);
+    for (;;) {
+        is_ok(engine, hy_a_parts_next(&parts, &all));
+        if (!all)
+            break;
+        for (int64_t row = all->begin; row < all->begin + all->A->rows; row += 3) {
+            hy_a_parts_open(&source, BYTES, &later);
+            hy_a_parts_range(&later, 0, A.rows, 0);
+            is_ok(engine, hy_a_parts_skip(&later, row));
+            is_ok(engine, hy_a_parts_next(&later, &rest));
+            assert_int_equal(rest->begin, all->begin);
+            assert_int_equal(rest->A->rows, all->A->rows);
+            hy_a_parts_close(&later);
+        }
     }
-    assert_int_equal(report.host_bytes, t.X.rows * t.X.cols * 8);
-    hy_x_block_close(&block);
-    hybrid_file_close(file);
-    stored_free(&t);
+    hy_a_parts_close(&parts);
+    matrix_free(&A);
+    hybrid_engine_destroy(engine);
 }
 
-static void an_x_in_a_file_is_read_in_blocks(void **state)
+/* Checks that A and B of a range have the entries that rows [begin, end) of the square of
+   A need. */
+static void check_range(const hybrid_csr *A, const hy_b_rows *rows, int64_t begin)
+{
+    for (int64_t i = 0; i < rows->A->rows; i++) {
+        const int64_t first = hy_offset(A, begin + i);
+        for (int64_t k = hy_offset(rows->A, i); k < hy_offset(rows->A, i + 1); k++) {
+            const int64_t at  = first + k - hy_offset(rows->A, i);
+            const int64_t row = hy_cols(A)[at], own = hy_cols(rows->A)[k];
+            const int64_t from = hy_offset(A, row), to = hy_offset(rows->B, own);
+            const int64_t count = hy_offset(A, row + 1) - from;
+            assert_int_equal(hy_offset(rows->B, own + 1) - to, count);
+            assert_memory_equal(hy_cols(rows->B) + to, hy_cols(A) + from,
+                                (size_t)count * 4);
+            assert_memory_equal((const double *)rows->B->val + to,
+                                (const double *)A->val + from, (size_t)count * 8);
+        }
+    }
+}
+
+/* Takes all ranges of rows of A, for which at most `bytes` bytes of B are in memory, and
+   checks them. Returns the number of ranges after which the next one was begun. */
+static int count_ahead(hybrid_engine *engine, int64_t bytes)
+{
+    int64_t begin = 0, end = 0;
+    hybrid_csr A;
+    hy_b_rows rows;
+    int count = 0;
+
+    matrix_random(200, 200, 6, 5, kind, &A);
+    hybrid_operand operand = stored_csr(engine, "b", &A, 1);
+    const hy_source source = hy_source_csr_file(&operand.file->matrix);
+    hy_b_rows_open(&source, bytes, &rows);
+    for (; begin < A.rows; begin = end) {
+        is_ok(engine, hy_b_rows_next(&rows, &A, 0, begin, &end));
+        assert_int_equal(rows.A->rows, end - begin);
+        check_range(&A, &rows, begin);
+        if (rows.is_ahead) /* rows of B that exceed the limit are alone in memory */
+            assert_true(rows.B->nnz * 12 <= bytes);
+        count += rows.is_ahead;
+    }
+    hy_b_rows_close(&rows);
+    hybrid_file_close((hybrid_file *)operand.file);
+    matrix_free(&A);
+    return count;
+}
+
+static void rows_of_b_are_gathered_ahead(void **state)
 {
     hybrid_engine *engine = open_host(2, 0);
 
     (void)state;
-    check_blocks(engine, 0);
-    check_blocks(engine, 1);
+    assert_true(count_ahead(engine, 4000) > 2);
+    assert_int_equal(count_ahead(engine, 1 << 30), 0); /* a single range */
+    assert_true(count_ahead(engine, 1) < 20); /* only empty rows of A are not alone */
+    hybrid_engine_destroy(engine);
+}
+
+/* Adds the product of a block, all of whose values are small integers, to Y by rows. */
+static void add_product(const hybrid_csr *A, const hybrid_dense *X, double *Y)
+{
+    const int in_rows = X->order == HYBRID_ROW_MAJOR;
+
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = hy_offset(A, i); k < hy_offset(A, i + 1); k++)
+            for (int64_t j = 0, c = hy_cols(A)[k]; j < X->cols; j++) {
+                double x;
+                memcpy(&x, hy_dense_at(X, in_rows ? c * X->ld + j : j * X->ld + c), 8);
+                Y[i * X->cols + j] += ((const double *)A->val)[k] * x;
+            }
+}
+
+/* Reads X, which is in a file, in blocks of at most `bytes` bytes, and checks that their
+   products are together that of X. Returns the number of blocks. Bits of `orders`: 1, X
+   is row-major; 2, Y is. */
+static int count_blocks(hybrid_engine *engine, int orders, int64_t bytes)
+{
+    hybrid_report report = HYBRID_REPORT_INIT;
+    stored_trial t       = {.engine = engine};
+    hybrid_csr A         = stored_matrix(0, kind);
+    int64_t end = 0, entries = 0;
+    hybrid_file *file;
+    hy_x_block block;
+    int count = 0;
+
+    stored_make(&t, A, 5, orders, 3, kind);
+    const size_t size = (size_t)(A.rows * t.X.cols);
+    double *sum = calloc(size, 8), *whole = calloc(size, 8);
+    is_ok(engine, hybrid_file_open(engine, io_temp("x.json"), &file));
+    const hy_source source = hy_source_file(&file->matrix);
+    assert_false(hy_source_at_hand(&source));
+    hy_x_block_open(&source, &t.A, bytes, &block);
+    do {
+        is_ok(engine, hy_x_block_next(&block, &report));
+        assert_int_equal(block.begin, end);
+        assert_int_equal(block.A.cols, block.X.rows);
+        end = block.end;
+        entries += block.A.nnz;
+        add_product(&block.A, &block.X, sum);
+        count++;
+    } while (end < t.X.rows);
+    add_product(&t.A, &t.X, whole);
+    assert_memory_equal(sum, whole, size * 8);
+    assert_int_equal(entries, t.A.nnz);
+    assert_true(report.host_bytes <= t.X.rows * t.X.cols * 8);
+    hy_x_block_close(&block);
+    hybrid_file_close(file);
+    stored_free(&t);
+    free(sum);
+    free(whole);
+    return count;
+}
+
+static void an_x_in_a_file_is_read_once_in_blocks_of_rows(void **state)
+{
+    hybrid_engine *engine = open_host(2, 0);
+
+    (void)state;
+    for (int orders = 0; orders < 2; orders++) {
+        assert_int_equal(count_blocks(engine, orders, 1 << 30), 1);
+        assert_true(count_blocks(engine, orders, 1 << 10) > 2);
+        assert_true(count_blocks(engine, orders, 1) > 2); /* single rows */
+    }
     hybrid_engine_destroy(engine);
 }
 
@@ -177,9 +271,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_matrix_in_memory_is_one_part),
-        cmocka_unit_test(an_x_in_memory_is_one_block),
         cmocka_unit_test(a_matrix_in_a_file_is_read_in_parts),
-        cmocka_unit_test(an_x_in_a_file_is_read_in_blocks),
+        cmocka_unit_test(parts_after_a_skip_begin_as_always),
+        cmocka_unit_test(rows_of_b_are_gathered_ahead),
+        cmocka_unit_test(an_x_in_a_file_is_read_once_in_blocks_of_rows),
     };
 
     return cmocka_run_group_tests(tests, NULL, io_group_remove);

@@ -1,5 +1,4 @@
-/* tests/unit/partition/test_source_subset.c - listed rows of X as a source of their own.
- */
+/* tests/unit/partition/test_source_subset.c - listed rows of X as a source. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

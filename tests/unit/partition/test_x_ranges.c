@@ -207,8 +207,8 @@ static hybrid_csr with_gaps(int64_t rows, int64_t cols)
     return build_finish(&b, 1, (test_kind){HYBRID_F32, HYBRID_I64, 1});
 }
 
-/* When a SpGEMM is planned, hy_inspect() notes the first and last columns of blocks of
-   A's rows. hy_extents then gives them for any range of rows. */
+/* When a SpGEMM is planned, hy_inspect() stores the first and last columns of blocks of
+   A's rows in the profile. hy_extents then gives them for any range of rows. */
 static void inspection_knows_their_columns(void **state)
 {
     hybrid_csr of[] = {with_gaps(7000, 900), with_gaps(403, 300), with_gaps(3, 3)};

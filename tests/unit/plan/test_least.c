@@ -122,7 +122,8 @@ static void nothing_sends_less(void **state)
     matrix_free(&B);
 }
 
-/* More room never costs bytes, and room for all of B sends each touched row once. */
+/* More room costs few bytes at most, and with room for all of B each touched row is sent
+   once. */
 static void room_saves_bytes(void **state)
 {
     hybrid_csr A, B;

@@ -46,8 +46,8 @@ static hy_cost rows_cost(const hy_features *f, const hy_rates *r)
                         r->launch_s + (double)f->products / (1e9 * (1 + f->tile_fill)));
 }
 
-/* hy_variant.cost: a tenth of the time of the variant "rows", but only if A is known to
-   have blocks. */
+/* hy_variant.cost: a tenth of the time of the variant "rows". blocks_refuse() refuses an
+   A that is not known to have blocks. */
 static hy_cost blocks_cost(const hy_features *f, const hy_rates *r)
 {
     hy_cost c = rows_cost(f, r);

@@ -255,6 +255,12 @@ static void machines_of_other_versions(void **state)
     assert_true(m.host_bytes_used > 0 && m.host_bytes_used < m.host_bytes);
     assert_string_equal(m.rates_path, "");
     assert_int_equal(m.device_count, 0);
+    assert_string_equal(m.left_out, "");
+    m.struct_size =
+        hy_machine_struct.first; /* of a program that does not know left_out */
+    m.left_out = NULL;
+    assert_int_equal(hybrid_engine_machine(engine, &m), HYBRID_OK);
+    assert_null(m.left_out);
     m.struct_size--;
     assert_int_equal(hybrid_engine_machine(engine, &m), HYBRID_BAD_ARGUMENT);
     assert_int_equal(hybrid_engine_machine(engine, NULL), HYBRID_BAD_ARGUMENT);

@@ -30,7 +30,8 @@ static void close_traced(void)
 
 enum { MS = 1000000 };
 
-/* Adds the event of a stage of a chunk, between two times in milliseconds. */
+/* Adds the event of a stage of a chunk, which begins and ends at these times in
+   milliseconds, counted from 7 ms on. */
 static void add_stage(const char *lane, int64_t chunk, int64_t begin_ms, int64_t end_ms)
 {
     const hybrid_event event = {.stage        = lane[0] == 'c' ? "place" : "multiply",

@@ -28,8 +28,9 @@ typedef struct timeline {
     bar bars[MOST_BARS];
     int count;
     char lanes[MOST_TIDS][32];
-    int64_t bytes, flops, cores, memory, others; /* number of bars by bound; flops: sum
-                                                    over all bars */
+    int64_t bytes, flops, cores, memory, others; /* bytes, flops: sums over all bars; the
+                                                    others: numbers of bars with that
+                                                    bound */
     int arrows;
 } timeline;
 

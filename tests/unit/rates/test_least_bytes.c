@@ -31,7 +31,8 @@ static hybrid_report square(hybrid_engine *engine, const hybrid_csr *A, int64_t 
     return r;
 }
 
-/* Sets all rates of device and host as if measured; 0: the built-in rates. */
+/* Sets the rates of bus and memory, of device and host, as if measured; 0: the built-in
+   rates. */
 static void set_rates(hybrid_engine *engine, double rate)
 {
     const hy_measured measured = {.h2d_Bps = rate, .d2h_Bps = rate, .mem_Bps = rate};

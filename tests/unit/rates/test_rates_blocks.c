@@ -1,5 +1,4 @@
-/* tests/unit/rates/test_rates_blocks.c - constants of SpMV in blocks in a file of rates.
- */
+/* tests/unit/rates/test_rates_blocks.c - constants of SpMV in blocks in rates files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -110,6 +110,26 @@ class EngineOptions(Structure):
         ("devices", POINTER(c_int)),
         ("device_count", c_int64),
         ("spill_path", c_char_p),
+        ("devices_optional", c_int64),
+    ]
+
+
+class Machine(Structure):
+    """hybrid_machine."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("processors", c_int),
+        ("cores", c_int),
+        ("memory_bytes", c_int64),
+        ("group_bytes", c_int64),
+        ("host_bytes", c_int64),
+        ("host_bytes_used", c_int64),
+        ("rates_path", c_char_p),
+        ("rates_date", c_char_p),
+        ("with_cuda", c_int),
+        ("device_count", c_int),
+        ("left_out", c_char_p),
     ]
 
 
@@ -250,6 +270,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "hybrid_engine_backend": (INT, [PTR]),
     "hybrid_engine_device": (c_char_p, [PTR]),
     "hybrid_engine_threads": (INT, [PTR]),
+    "hybrid_engine_machine": (INT, [PTR, PTR]),
     "hybrid_engine_trim": (None, [PTR]),
     "hybrid_engine_stream": (None, [PTR, PTR]),
     "hybrid_engine_report": (INT, [PTR, PTR]),

@@ -169,6 +169,13 @@ class Handle:
         """Return the GPUs in words, or why there is none."""
         return str(lib.hybrid_engine_device(self.pointer).decode(errors="replace"))
 
+    def left_out(self) -> str:
+        """Return why GPUs were left out; "" if none was."""
+        machine = capi.Machine(ctypes.sizeof(capi.Machine))
+        if lib.hybrid_engine_machine(self.pointer, ctypes.addressof(machine)) != capi.OK:
+            raise StateError(INSIDE)
+        return str(machine.left_out.decode(errors="replace"))
+
     # ---- an engine that is left to one thread --------------------------------------------
 
     def take(self, taker: Taker, reason: str) -> None:

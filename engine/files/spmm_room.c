@@ -1,0 +1,104 @@
+/* engine/files/spmm_room.c - how Y = alpha*A*X with operands in files divides host
+ * memory.
+ */
+#include "engine/files/spmm_room.h"
+
+#include "base/data/csr.h"
+#include "base/data/min_max.h"
+#include "partition/parts/x_block.h"
+
+enum {
+    SPARE       = 16,       /* 1 / SPARE of memory stays free */
+    WHOLE       = 2,        /* an X that is read completely takes at most 1 / WHOLE */
+    PIECE       = 32,       /* a piece of Y that is written takes 1 / PIECE, */
+    LEAST_PIECE = 1 << 18,  /* at least so many bytes, */
+    MOST_PIECE  = 8 << 20,  /* and at most so many */
+    MOST_PANEL  = 64 << 20, /* maximum bytes of a panel of Y if X is in memory, so that
+                               rows are written while others are computed */
+    ROW_BYTES = 24,         /* bytes of a row of A besides its entries, for blocks of X */
+    UNEVEN    = 8           /* a part may have 1 / UNEVEN more bytes than its rows have on
+                               average */
+};
+
+/* Returns the bytes that operands and Y may take. Chunks for a device need as much. */
+static int64_t bytes_of(const hy_files *call)
+{
+    const int64_t left = hy_files_free(call);
+    const int64_t ours = left - left / SPARE;
+
+    return call->engine->device_count > 0 ? ours / 2 : ours;
+}
+
+/* Returns the bytes of X in memory: none if the caller holds it. */
+static int64_t x_bytes(const hy_files *call, const hy_source *X, int whole)
+{
+    const int64_t all   = X->rows * X->cols * (int64_t)hy_value_size(X->dense->type);
+    const int64_t block = hy_min(all, hy_x_block_bytes(&call->engine->ctx));
+
+    if (!X->file)
+        return 0;
+    if (whole)
+        return all;
+    /* a column-major block is copied to rows */
+    return X->order == HYBRID_COL_MAJOR ? 3 * block : 2 * block;
+}
+
+/* Returns the rows of a part for which `bytes` bytes are enough: its entries twice, for
+   blocks of X a third time, and rows of Y of y_row bytes. */
+static int64_t rows_of(const hybrid_csr *A, int64_t bytes, int in_blocks, int64_t y_row)
+{
+    const double all  = (double)hy_csr_bytes(A->rows, A->nnz, A->type);
+    const double a    = all / (double)hy_max(1, A->rows) * (1 + 1.0 / UNEVEN);
+    const double each = (in_blocks ? 3 * a + ROW_BYTES : 2 * a) + (double)y_row;
+
+    return hy_max(1, hy_min(A->rows, (int64_t)((double)bytes / each)));
+}
+
+static int64_t part_bytes_of(const hybrid_csr *A, int64_t rows)
+{
+    const double all = (double)hy_csr_bytes(A->rows, A->nnz, A->type);
+
+    return hy_max(1, (int64_t)(all / (double)hy_max(1, A->rows) * (double)rows *
+                               (1 + 1.0 / UNEVEN)));
+}
+
+/* Returns the sizes that a test has set. */
+static hy_spmm_room set_room(const hy_sparse *A, const hy_source *X, int to_file,
+                             int64_t piece)
+{
+    const int64_t row = X->cols * (int64_t)hy_value_size(X->dense->type);
+
+    return (hy_spmm_room){.whole_x     = X->file && X->rows * row <= piece,
+                          .in_parts    = to_file,
+                          .part_bytes  = piece,
+                          .panel_rows  = to_file ? hy_max(1, piece / hy_max(1, row))
+                                                 : A->source.rows,
+                          .piece_bytes = piece};
+}
+
+hy_spmm_room hy_spmm_room_of(const hy_files *call, const hy_sparse *A, const hy_source *X,
+                             int to_file)
+{
+    const hybrid_csr *csr = A->source.csr;
+    const int64_t set     = hy_settings_of(call->engine)->piece_bytes;
+    const int64_t bytes   = bytes_of(call);
+    const int64_t piece   = hy_max(LEAST_PIECE, hy_min(MOST_PIECE, bytes / PIECE));
+    const int64_t left    = bytes - (to_file ? 2 * piece : 0);
+    const int64_t y_row   = to_file ? X->cols * (int64_t)hy_value_size(csr->type) : 0;
+    int64_t rows      = rows_of(csr, left - x_bytes(call, X, 0), X->file != NULL, y_row);
+    hy_spmm_room room = {.piece_bytes = piece};
+
+    if (set > 0)
+        return set_room(A, X, to_file, set);
+    room.in_parts = to_file || (X->file && rows < csr->rows);
+    room.whole_x  = X->file && rows < csr->rows && x_bytes(call, X, 1) <= bytes / WHOLE;
+    if (room.whole_x)
+        rows = rows_of(csr, left - x_bytes(call, X, 1), 0, y_row);
+    room.part_bytes = part_bytes_of(csr, rows);
+    if (room.whole_x || !X->file) { /* parts need not be large: each is read once */
+        room.part_bytes = hy_min(room.part_bytes, hy_files_part_bytes(call, A));
+        rows            = y_row > 0 ? hy_max(1, hy_min(rows, MOST_PANEL / y_row)) : rows;
+    }
+    room.panel_rows = to_file ? rows : csr->rows;
+    return room;
+}

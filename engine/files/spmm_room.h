@@ -1,0 +1,28 @@
+/* engine/files/spmm_room.h - how Y = alpha*A*X with operands in files divides host
+   memory.
+
+   A is read in parts, of which two are in memory, and each part is multiplied by all rows
+   of X that it touches. An X in a file is read completely if all parts together would
+   read it several times and half of memory holds it. Otherwise blocks of X pass through
+   memory once for each part (partition/parts/x_block.h), so parts are as large as memory
+   allows. */
+#ifndef HY_SPMM_ROOM_H
+#define HY_SPMM_ROOM_H
+
+#include "engine/files/files.h"
+
+typedef struct hy_spmm_room {
+    int whole_x;        /* 1: X is read completely before the first part */
+    int in_parts;       /* 1: an A in memory is copied in parts, too */
+    int64_t part_bytes; /* maximum bytes of a part of A */
+    int64_t panel_rows; /* maximum rows of a part of A, and of the panel of Y that belongs
+                           to it; the rows of A if Y is in memory */
+    int64_t piece_bytes; /* maximum bytes of Y that are written at once, if Y goes to a
+                            file */
+} hy_spmm_room;
+
+/* Divides the host memory that is free now. to_file: 1 if Y goes to a file, else 0. */
+hy_spmm_room hy_spmm_room_of(const hy_files *call, const hy_sparse *A, const hy_source *X,
+                             int to_file);
+
+#endif /* HY_SPMM_ROOM_H */

@@ -1,0 +1,19 @@
+/* engine/report/reading.h - tells the caller's trace what a thread has read from a file.
+ */
+#ifndef HY_READING_H
+#define HY_READING_H
+
+#include "engine/api/engine.h"
+
+typedef struct hy_reading {
+    const char *lane; /* a name that begins with "reader" */
+    int64_t row_begin,
+        row_end; /* rows that were read, or for which rows of B or X were */
+    int64_t bytes;
+    int64_t begin_ns, end_ns; /* hy_now_ns(); begin_ns 0: nothing was read */
+} hy_reading;
+
+/* Only the thread that makes the call may call this function. */
+void hy_tell_reading(const hybrid_engine *engine, const hy_reading *reading);
+
+#endif /* HY_READING_H */
