@@ -11,9 +11,11 @@
 
 enum {
     PART_SHARE        = 8, /* a part of A takes at most 1/8 of free host memory */
-    ROWS_PART_TO_FILE = 5, /* likewise if C is written to a file. Fewer, larger ranges
-                              read gaps between rows of B less often. */
-    ROWS_PART  = 8,        /* rows of B take at most 1/8 of free host memory */
+    ROWS_PART_TO_FILE = 5, /* rows of B take at most 1/5 of free host memory if C is
+                              written to a file. Fewer, larger ranges of rows of A read
+                              gaps between rows of B less often. */
+    ROWS_PART = 8,         /* rows of B for a range of rows of A take at most 1/8 of free
+                              host memory otherwise */
     WHOLE_PART = 4,        /* an operand that is read completely takes at most 1/4 of free
                               host memory */
     PARTS = 8,          /* a part of A has at most 1/PARTS of A's bytes, so that reading

@@ -58,7 +58,7 @@ static hybrid_status multiply_parts(hy_spgemm *p, int64_t first)
         if (status == HYBRID_OK && part)
             status = multiply_rows(p, part->A, part->begin);
     } while (status == HYBRID_OK && part);
-    hy_b_rows_close(&p->b_rows); /* reads a part of A perhaps */
+    hy_b_rows_close(&p->b_rows); /* first, because its thread may be using a part of A */
     hy_a_parts_close(&parts);
     return status;
 }

@@ -53,7 +53,7 @@ static hybrid_status update_part(hy_spmm *u, const hy_a_part *part)
         return update_rows(u, part->A, part->begin);
     u->y_row  = part->begin;
     rows.rows = part->A->rows;
-    if (u->alpha == 0) /* A and X are not read, as in BLAS */
+    if (u->alpha == 0) /* Y is 0 whatever A and X hold, as in BLAS */
         memset(rows.data, 0, (size_t)(rows.rows * rows.ld) * hy_value_size(rows.type));
     else
         HY_TRY(update_rows(u, part->A, part->begin));

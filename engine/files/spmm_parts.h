@@ -38,14 +38,15 @@ hybrid_status hy_spmm_check(hy_spmm *u, const hybrid_dense *Y);
 /* Checks an A in memory. */
 hybrid_status hy_spmm_check_a(hy_spmm *u);
 
-/* Computes the rows of Y from `first` on, which is 0 without `take`. `take` may receive
-   rows before `first` again: a part of A begins where it began in every call. */
+/* Computes the rows of Y from `first` on; `first` must be 0 if `take` is NULL. `take` may
+   receive rows before `first` again, because parts of A begin with the same rows in every
+   call. */
 hybrid_status hy_spmm_multiply(hy_spmm *u, int64_t first);
 
 /* Completes the report of the call. */
 void hy_spmm_end(hy_spmm *u);
 
-/* Frees operands that were read completely. */
+/* Frees an X that was read completely. */
 void hy_spmm_release(hy_spmm *u);
 
 #endif /* HY_SPMM_PARTS_H */

@@ -8,11 +8,13 @@
 #include "partition/parts/x_block.h"
 
 enum {
-    SPARE       = 16,       /* 1 / SPARE of memory stays free */
-    WHOLE       = 2,        /* an X that is read completely takes at most 1 / WHOLE */
-    PIECE       = 32,       /* a piece of Y that is written takes 1 / PIECE, */
-    LEAST_PIECE = 1 << 18,  /* at least so many bytes, */
-    MOST_PIECE  = 8 << 20,  /* and at most so many */
+    SPARE = 16,             /* 1 / SPARE of free host memory stays free */
+    WHOLE = 2,              /* an X that is read completely takes at most 1 / WHOLE of the
+                               memory for operands and Y */
+    PIECE = 32,             /* a piece of Y that is written takes 1 / PIECE of this
+                               memory, within the bounds below */
+    LEAST_PIECE = 1 << 18,  /* minimum bytes of such a piece */
+    MOST_PIECE  = 8 << 20,  /* maximum bytes of such a piece */
     MOST_PANEL  = 64 << 20, /* maximum bytes of a panel of Y if X is in memory, so that
                                rows are written while others are computed */
     ROW_BYTES = 24,         /* bytes of a row of A besides its entries, for blocks of X */
@@ -20,7 +22,8 @@ enum {
                                average */
 };
 
-/* Returns the bytes that operands and Y may take. Chunks for a device need as much. */
+/* Returns the bytes that operands and Y may take. If there are devices, the chunks for
+   them may take as much. */
 static int64_t bytes_of(const hy_files *call)
 {
     const int64_t left = hy_files_free(call);
@@ -29,7 +32,9 @@ static int64_t bytes_of(const hy_files *call)
     return call->engine->device_count > 0 ? ours / 2 : ours;
 }
 
-/* Returns the bytes of X in memory: none if the caller holds it. */
+/* Returns the bytes of host memory that X takes: an X in a file all of its bytes if
+   `whole` is 1, else those of its blocks; an X in memory none, because the caller holds
+   it. */
 static int64_t x_bytes(const hy_files *call, const hy_source *X, int whole)
 {
     const int64_t all   = X->rows * X->cols * (int64_t)hy_value_size(X->dense->type);
@@ -43,8 +48,9 @@ static int64_t x_bytes(const hy_files *call, const hy_source *X, int whole)
     return X->order == HYBRID_COL_MAJOR ? 3 * block : 2 * block;
 }
 
-/* Returns the rows of a part for which `bytes` bytes are enough: its entries twice, for
-   blocks of X a third time, and rows of Y of y_row bytes. */
+/* Returns the number of rows of a part, at least 1, for which `bytes` bytes are enough.
+   They hold the part twice, because two parts are in memory, a third time if X comes in
+   blocks, and y_row bytes of Y for each row. */
 static int64_t rows_of(const hybrid_csr *A, int64_t bytes, int in_blocks, int64_t y_row)
 {
     const double all  = (double)hy_csr_bytes(A->rows, A->nnz, A->type);

@@ -2,10 +2,10 @@
    memory.
 
    A is read in parts, of which two are in memory, and each part is multiplied by all rows
-   of X that it touches. An X in a file is read completely if all parts together would
-   read it several times and half of memory holds it. Otherwise blocks of X pass through
-   memory once for each part (partition/parts/x_block.h), so parts are as large as memory
-   allows. */
+   of X that it touches. An X in a file is read completely if several parts would each
+   read it, and if it takes at most half of the memory for operands. Otherwise blocks of X
+   pass through memory once for each part (partition/parts/x_block.h), so parts are as
+   large as memory allows. */
 #ifndef HY_SPMM_ROOM_H
 #define HY_SPMM_ROOM_H
 
@@ -16,7 +16,7 @@ typedef struct hy_spmm_room {
     int in_parts;       /* 1: an A in memory is copied in parts, too */
     int64_t part_bytes; /* maximum bytes of a part of A */
     int64_t panel_rows; /* maximum rows of a part of A, and of the panel of Y that belongs
-                           to it; the rows of A if Y is in memory */
+                           to it; the number of rows of A if Y is in memory */
     int64_t piece_bytes; /* maximum bytes of Y that are written at once, if Y goes to a
                             file */
 } hy_spmm_room;

@@ -118,7 +118,7 @@ static hy_estimate part_of(const division *d, int i, double part)
     return hy_estimate_part(&all, &portion->layout, part);
 }
 
-/* Returns the bytes of B or X of which the host may need to send a share only. */
+/* Returns the bytes of B or X that the host may send to devices in part only. */
 static double shared_bytes(const division *d, const hy_portion *portion,
                            const hy_estimate *all)
 {
@@ -154,8 +154,8 @@ static int count_in(const division *d)
     return in;
 }
 
-/* Returns the fixed seconds of a device. They contain the time in which B or X arrives,
-   as far as the host sends it. */
+/* Returns the fixed seconds of a device. Of the time in which B or X arrives, they
+   contain the share that the host sends. */
 static double fixed_of(const division *d, const share *s)
 {
     return s->fixed_s - s->image_s * (1 - hy_x_rows_sent(&d->x_rows, count_in(d)));

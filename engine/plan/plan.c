@@ -296,8 +296,9 @@ static hybrid_status make_chunks(hybrid_plan *plan, given *from)
     return status;
 }
 
-/* Returns 1 if a plan that was made with a sample stands, or failed for a reason that a
-   complete inspection would not change. */
+/* Returns 0 if the product must be planned again with a complete inspection: it was
+   planned with a sample, and either the run cannot keep to the plan, or planning failed
+   for lack of device memory or as unsupported. */
 static int is_final(const hybrid_plan *plan, hy_portion *portion, hybrid_status status)
 {
     if (!plan->product.streams)

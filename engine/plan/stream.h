@@ -8,9 +8,10 @@
 
 #include "engine/plan/portion.h"
 
-/* Returns 1 if the product may be planned by a sample: a one-shot SpGEMM with operands and
-   result in host memory, whose B exceeds the memory of the only device, and without
-   options that ask for exact numbers. */
+/* Returns 1 if the product may be planned by a sample: a one-shot SpGEMM with operands
+   and result in host memory, whose B leaves the only device too little memory, with at
+   least hy_settings.stream_entries entries of A, and without HYBRID_EXPLAIN, chunk_rows
+   or a split that gives the host all work. */
 int hy_stream_may(const hy_product *product, const hybrid_csr *A);
 
 /* Returns the bytes of a slot that a chunk may take by estimate, so that its exact size

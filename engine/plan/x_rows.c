@@ -14,8 +14,9 @@ enum {
                     reads A: reading a row takes about as long as sending them */
 };
 
-/* Maximum rows of X that devices get as limits: all devices together, in multiples of X,
-   where X may be copied between devices; else each device, as a share of X. */
+/* Devices get only the rows of X that they touch if these are at most MOST_TOGETHER times
+   all rows, summed over the devices; or, if the devices cannot copy X from each other, at
+   most the share MOST_EACH of all rows for each device. */
 static const double MOST_TOGETHER = 1.25, MOST_EACH = 0.9;
 
 /* Widens [*first, *last] to the columns of row i. */
@@ -76,7 +77,8 @@ double hy_x_rows_touched(const hy_x_rows *x, int parts)
 
 /* ---- decisions --------------------------------------------------------------------- */
 
-/* Returns the largest share of X that each device may get as a limit. */
+/* Returns the largest mean share of X that devices may touch if each gets only the rows
+   that it touches. */
 static double most_share(const hy_x_rows *x, int devices)
 {
     return x->relays ? MOST_TOGETHER / devices : MOST_EACH;

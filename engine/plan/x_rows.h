@@ -2,9 +2,9 @@
 
    A device of A*X needs only those rows of X that its rows of A touch. If these are few,
    as for a banded A, the device gets the range from the first to the last of them, and
-   takes no rows of A from other devices.
-   Otherwise all of X is sent to each device, or goes up once and is copied between devices
-   (load_relay.h), which needs the same rows on all of them. */
+   takes no rows of A from other devices. Otherwise all of X is sent to each device, or is
+   sent once and copied between devices (load_relay.h), which needs the same rows on all
+   of them. */
 #ifndef HY_X_ROWS_H
 #define HY_X_ROWS_H
 
@@ -13,8 +13,8 @@
 
 enum { HY_X_SAMPLES = 1024 };
 
-/* First and last columns of rows of A at equal distances. A row without entries has
-   first > last. */
+/* First and last columns of rows of A that are sampled at equal distances. A row without
+   entries has first > last. */
 typedef struct hy_x_rows {
     const hybrid_csr *A;
     int relays; /* 1: devices may copy all of B or X from each other */
@@ -22,8 +22,9 @@ typedef struct hy_x_rows {
     int32_t first[HY_X_SAMPLES], last[HY_X_SAMPLES];
 } hy_x_rows;
 
-/* Samples A for a portion that is planned for all rows, unless its device does not get X
-   as a whole, or reading A would take a run longer than it saves. B is NULL for A*X. */
+/* Samples A for a portion that is planned for all rows. Samples no row if the product is
+   A*B (B is NULL for A*X), if the device does not get X as a whole, or if reading A would
+   take longer than a run gains. */
 void hy_x_rows_sample(const hy_portion *portion, const hybrid_csr *A, const hybrid_csr *B,
                       hy_x_rows *out);
 
@@ -42,8 +43,8 @@ double hy_x_rows_sent(const hy_x_rows *x, int devices);
 hy_estimate hy_x_rows_estimate(const hy_portion *portion, const hy_estimate *all,
                                double share);
 
-/* Sets x_begin and x_end of each portion, which has its rows. All get all of X if together
-   they touch too many rows, which the sample may not have shown. */
+/* Sets x_begin and x_end of each portion, which must know its rows of A. All portions get
+   all of X if they touch too many rows of it, by the sample or by all rows of A. */
 hybrid_status hy_x_rows_limit(const hy_x_rows *x, hy_portion *portions, int count);
 
 #endif /* HY_X_ROWS_H */

@@ -8,12 +8,13 @@
 typedef struct hy_reading {
     const char *lane; /* a name that begins with "reader" */
     int64_t row_begin,
-        row_end; /* rows that were read, or for which rows of B or X were */
+        row_end; /* rows of A or X that were read, or rows of A for which rows of B were */
     int64_t bytes;
-    int64_t begin_ns, end_ns; /* hy_now_ns(); begin_ns 0: nothing was read */
+    int64_t begin_ns, end_ns; /* hy_now_ns(); begin_ns is 0 if nothing was read */
 } hy_reading;
 
-/* Only the thread that makes the call may call this function. */
+/* Reports a reading to the caller's trace, if there is one and something was read. Only
+   the thread that makes the public call may call this function. */
 void hy_tell_reading(const hybrid_engine *engine, const hy_reading *reading);
 
 #endif /* HY_READING_H */

@@ -1,9 +1,9 @@
 /* engine/results/spmm_to_file.c - Y = alpha*A*X, written to a file while it is computed.
 
-   Y is computed in panels of a fixed number of rows, or fewer, which depends on the
-   operands and the budget of host memory (spmm_room.h). Each panel is planned as a
-   product of its own, so that a resumed run repeats the plans, and the bits, of an
-   uninterrupted one. A panel is written in smaller pieces. */
+   Y is computed in panels. Their sizes depend on the operands and on free host memory
+   (spmm_room.h). Each panel is planned as a product of its own, so that a resumed run
+   with panels of the same size repeats the plans, and the bits, of an uninterrupted one.
+   A panel is written in smaller pieces. */
 #include <string.h>
 
 #include "base/data/csr.h"

@@ -231,7 +231,8 @@ static hybrid_status run_chunks(const hybrid_plan *plan, const hy_sites *sites,
     return hy_run_product(sites, problem, &sink.sink, &listener, &history->report);
 }
 
-/* Returns the maximum bytes of a block of X that the host reads. Two are in memory. */
+/* Returns the maximum bytes of a block of X that the host reads. Two blocks are in
+   memory. */
 static int64_t block_bytes(const hy_problem *problem)
 {
     const hy_meter *meter = &problem->ctx->memory.meter;
@@ -240,8 +241,8 @@ static int64_t block_bytes(const hy_problem *problem)
     return cap == 0 ? most : hy_max(1, hy_min(most, (cap - hy_meter_used(meter)) / 4));
 }
 
-/* Adds the product of a block's rows of X to Y, or makes it Y if there is no block before
-   it. */
+/* Adds the product of a block's rows of X to Y. The first block's product is added to
+   beta * Y. */
 static hybrid_status run_block(const hybrid_plan *plan, const hy_sites *sites,
                                const hy_problem *all, const hy_x_block *block,
                                hy_history *history)
@@ -273,8 +274,8 @@ static void tell_block(const hybrid_engine *engine, const hy_x_block *block)
                                           .end_ns   = block->end_ns});
 }
 
-/* Lets the host compute in place: each block of rows of X is multiplied in a run of its
-   own, with the entries of A that refer to these rows. */
+/* Lets the host compute in place. An X in a file comes in blocks of rows; each block is
+   multiplied in a run of its own, with the entries of A that refer to its rows. */
 static hybrid_status run_in_place(const hybrid_plan *plan, const hy_sites *sites,
                                   const hy_problem *problem, hy_history *history)
 {

@@ -188,8 +188,8 @@ static hybrid_status renumber(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* Makes own_a: rows [begin, end) of A, with columns renumbered to the rows of B.
-   Offsets and columns are copied; values are the caller's. */
+/* Makes range->A: rows [begin, end) of A, with columns renumbered to the rows of
+   range->B. Offsets and columns are copied; values are the caller's. */
 static hybrid_status make_a(hy_b_range *range, const hybrid_csr *A, int64_t begin,
                             int64_t end)
 {

@@ -15,7 +15,7 @@ struct hy_b_rows;
 
 /* A range of rows of A, and the rows of B that it needs. */
 typedef struct hy_b_range {
-    const struct hy_b_rows *rows; /* cursor that the range belongs to */
+    const struct hy_b_rows *rows; /* reader that the range belongs to */
     const hybrid_csr *from;       /* A, of which the range is rows [begin, end) */
     int64_t begin, end;           /* begin == end: the range is not gathered */
     hybrid_csr A, B; /* rows of A with new column numbers, and rows of B from a file;
@@ -27,15 +27,16 @@ typedef struct hy_b_range {
 
 typedef struct hy_b_rows {
     const hy_source *source; /* source of all of B, which the caller owns */
-    int64_t bytes; /* maximum bytes of the rows of B of a range, of which two are
-                      in memory. The rows that a single row of A touches may
-                      exceed it; they are then alone in memory. */
+    int64_t bytes; /* maximum bytes of the rows of B of one range; two ranges are in
+                      memory. The rows that a single row of A touches may exceed it; their
+                      range is then alone in memory. */
     int64_t rows;  /* number of rows of A to try first for the next range,
                       estimated from the rows of B that the last one needed */
     const hybrid_csr *A, *B; /* rows of A and the rows of B that they need: the caller's
                                 matrices, or those of a range */
     hy_b_range ranges[2];
-    hy_b_range *gathering;    /* range that the thread gathers, or the last one */
+    hy_b_range *gathering;    /* range that the thread gathers or, if it is idle, has
+                                 gathered last */
     int64_t first;            /* number of row 0 of A in error sentences */
     int is_ahead;             /* 1: the next range is being gathered */
     hy_ahead ahead;           /* thread that gathers */

@@ -12,16 +12,20 @@
 #include "base/threads/pool.h"
 
 enum {
-    SHARE         = 12,       /* a block takes at most 1 / SHARE of the budget */
+    SHARE = 12,               /* a block takes at most 1 / SHARE of the budget of host
+                                 memory */
     MOST_BYTES    = 64 << 20, /* maximum bytes of a block */
-    GRANULE_BYTES = 64 << 10, /* maximum bytes of a granule of several rows */
-    COLUMN_ROWS   = 1 << 10, /* least rows of a granule of a column-major X, so that parts
-                                of columns are worth a read */
-    LEAST_GRANULES = 4,      /* a block has room for at least this many granules, unless
-                                they are single rows */
-    PIECE_BYTES   = 8 << 20, /* bytes that are read between two checks for cancellation */
-    ENTRIES_GRAIN = 1 << 16, /* entries of A that a worker looks at together */
-    ROWS_GRAIN    = 1 << 13  /* rows of A that a worker looks at together */
+    GRANULE_BYTES = 64 << 10, /* maximum bytes of a granule of a row-major X, unless it is
+                                 a single row */
+    COLUMN_ROWS = 1 << 10,    /* column-major X: target for the rows of a granule, so that
+                                 parts of columns are worth a read; fewer if LEAST_GRANULES
+                                 do not fit */
+    LEAST_GRANULES = 4,       /* a block has room for at least this many granules, unless
+                                 they are single rows */
+    PIECE_BYTES = 8 << 20,    /* maximum bytes that are read between two checks for
+                                 cancellation */
+    ENTRIES_GRAIN = 1 << 16,  /* entries of A that a worker looks at together */
+    ROWS_GRAIN    = 1 << 13   /* rows of A that a worker looks at together */
 };
 
 int64_t hy_x_block_bytes(const hy_context *ctx)
@@ -36,7 +40,7 @@ static int64_t row_bytes(const hy_x_block *b)
     return b->source->cols * (int64_t)hy_value_size(b->source->dense->type);
 }
 
-/* Returns the log of the rows of a granule. */
+/* Returns the binary logarithm of the number of rows of a granule. */
 static int shift_of(const hy_x_block *b)
 {
     const int64_t row   = hy_max(1, row_bytes(b));
@@ -114,8 +118,9 @@ static int64_t rows_of_granule(const hy_x_block *b, int64_t granule)
     return hy_min((int64_t)1 << b->shift, b->source->rows - (granule << b->shift));
 }
 
-/* Chooses the touched granules, from `begin` on, that fit into a block, and places them
- *in rows. Reads nothing. */
+/* Chooses the granules of the next block, from granule `begin` on: as many as a block has
+   room for. Only touched ones take room, and the first of them is taken in any case. Sets
+   `rows` to them, with memory for the touched ones. Reads nothing. */
 static hybrid_status choose(const hy_x_block *b, int64_t begin, hy_x_rows *rows)
 {
     const int64_t bytes = row_bytes(b);
@@ -138,7 +143,8 @@ static hybrid_status choose(const hy_x_block *b, int64_t begin, hy_x_rows *rows)
     return HYBRID_OK;
 }
 
-/* Reads the rectangle to the block, whose row `at` is the first row of the rectangle. */
+/* Reads the rectangle to the block that is being read, whose row `at` is the first row of
+   the rectangle. */
 static hybrid_status read_piece(const hy_x_block *b, const hy_rect *rect, int64_t at)
 {
     const hybrid_dense *X = &b->reading->X;
@@ -150,7 +156,8 @@ static hybrid_status read_piece(const hy_x_block *b, const hy_rect *rect, int64_
     return b->source->ops->fill(b->source, rect, &to);
 }
 
-/* Reads rows [row, row + count) of X to row `at` of the block. */
+/* Reads rows [row, row + count) of X to the block that is being read, from its row `at`
+   on. */
 static hybrid_status read_run(const hy_x_block *b, int64_t row, int64_t count, int64_t at)
 {
     const int64_t size = (int64_t)hy_value_size(b->X.type), cols = b->X.cols;
@@ -255,7 +262,7 @@ static void place_granules(const hy_x_block *b, const hy_x_rows *rows)
     }
 }
 
-/* Makes b->A from the entries of A whose columns are rows of the block. */
+/* Makes the block's A from the entries of A whose columns are rows of the block. */
 static hybrid_status take_a(hy_x_block *b)
 {
     hy_context *ctx    = b->source->ctx;

@@ -4,9 +4,9 @@
 
 #include "base/contract/source.h"
 
-/* Reads X, in the order of the source, into *own, and describes it in *out. All workers
-   read. Adds the time and the bytes to the report. The caller frees *own, even after a
-   failure. */
+/* Reads X into *own, in the order (row- or column-major) of the source, and describes it
+   in *out. All workers read. Adds the time and the bytes to the report. The caller frees
+   *own, even after a failure. */
 hybrid_status hy_x_read_whole(const hy_source *source, hy_reused *own, hybrid_dense *out,
                               hybrid_report *report);
 

@@ -223,7 +223,8 @@ hybrid_status hy_loader_finish(hy_loader *loader);
 
 typedef struct hy_relay {
     pthread_mutex_t lock;   /* guards `stopped`, `failed` and `sent` */
-    pthread_cond_t changed; /* signals changes of `stopped`, `failed` and `sent` */
+    pthread_cond_t changed; /* signals changes of `stopped`, `failed` and `sent`, and new
+                               copies of the leader */
     int stopped;            /* 1: loaders need not wait for each other any more */
     const hy_loader *failed; /* first loader that failed, with its sentence; NULL: none */
     hy_loader *leader;      /* loader that sends all of B, because it began while the
@@ -239,13 +240,14 @@ void hy_relay_open(hy_relay *relay);
 void hy_relay_close(hy_relay *relay); /* the caller ensures that all loaders of the relay
                                          are finished */
 
-/* Adds a loader that will load `image`, unless its image or its pieces differ from those
-   of the loaders before, or its device and theirs cannot read each other's memory. A
-   loader that has begun to send B becomes the leader. */
+/* Adds a loader that will load `image`, unless its device does not get all of the
+   operand, or its image or its pieces differ from those of the loaders before, or its
+   device and theirs cannot read each other's memory. A loader that has begun to send B is
+   not added, but becomes the leader. */
 void hy_relay_add(hy_relay *relay, hy_loader *loader, const hy_image *image);
 
 /* Ends adding, and creates the lanes and marks of the relay. The loaders may begin. A
-   single loader needs no relay. */
+   single loader without a leader needs no relay. */
 hybrid_status hy_relay_begin(hy_relay *relay);
 
 /* Releases all threads that wait for a piece of another loader; they load no more. */

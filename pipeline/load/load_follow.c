@@ -46,7 +46,8 @@ static hybrid_status await_more(const hy_loader *loader, int64_t done, int64_t *
                : hy_fail(loader->backend->ctx, status, "%s", relay->leader->said.text);
 }
 
-/* Copies entries [begin, end) of B, and its offsets if `begin` is -1. */
+/* Enqueues the copies of entries [begin, end) of B; if `begin` is -1, of entries [0, end)
+   and of all offsets. */
 static hybrid_status copy_entries(hy_loader *loader, int64_t begin, int64_t end)
 {
     const hy_loader *leader = loader->relay->leader;
@@ -61,7 +62,8 @@ static hybrid_status copy_entries(hy_loader *loader, int64_t begin, int64_t end)
     return hy_relay_copy(loader, leader, &values, first, end);
 }
 
-/* Enqueues these copies behind those that the leader has enqueued so far. */
+/* Enqueues the copies of copy_entries() behind those that the leader has enqueued so
+   far. */
 static hybrid_status copy_behind(hy_loader *loader, int64_t begin, int64_t end)
 {
     const hy_backend_ops *ops = loader->backend->ops;

@@ -8,7 +8,10 @@
 
    A device sends its own piece of a round (n pieces) before it copies the pieces of the
    round before, so its bus never waits for another device. Peer copies have a lane of
-   their own. A chunk may begin when all pieces up to its last row are on their way. */
+   their own. A chunk may begin when all pieces up to its last row are on their way.
+
+   If one device has received B since planning began, it alone receives all of B, and the
+   others copy B from it (load_follow.c). */
 #include "base/data/min_max.h"
 #include "pipeline/load/relay_pieces.h"
 
@@ -21,7 +24,8 @@ void hy_relay_open(hy_relay *relay)
     pthread_cond_init(&relay->changed, NULL);
 }
 
-/* Makes `leader`, which may be NULL, the leader of the relay; NULL: of none. */
+/* Makes `leader` the leader of `relay`, or of no relay if that is NULL. Does nothing if
+   `leader` is NULL. */
 static void set_led(hy_loader *leader, hy_relay *relay)
 {
     if (!leader)

@@ -5,13 +5,14 @@
 
 #include "pipeline/load/load.h"
 
-/* A piece of the image: elements of X, row offsets of B, or entries of B. All loaders of
-   a relay divide their image in the same way. */
+/* A piece of the image: elements [begin, end) of a region, which are elements of X, row
+   offsets of B, or entries of B. All loaders of a relay divide their image in the same
+   way. */
 typedef struct hy_relay_piece {
     hy_region region;
     int64_t begin, end;
     int64_t reached; /* leading elements of X, or entries of B, that are complete with
-                        this piece */
+                        this piece; -1: not even all row offsets of B are */
 } hy_relay_piece;
 
 /* Returns the number of pieces of the loader's image. */

@@ -123,8 +123,8 @@ static hybrid_status append(hy_ahead *ahead, hy_chunk chunk)
     return hy_chunk_array_append(site->ctx, &ahead->chunks, &chunk);
 }
 
-/* Appends an exact chunk. A chunk that the ring cannot serve is cut anew,
-   into chunks that gather. */
+/* Appends an exact chunk. A chunk that the ring cannot serve is cut anew, into chunks
+   that gather. */
 static hybrid_status append_or_gather(hy_ahead *ahead, hy_chunk chunk)
 {
     const hy_site *site  = site_of(ahead);
@@ -151,8 +151,9 @@ static hybrid_status append_held(hy_ahead *ahead)
     return some ? append_or_gather(ahead, ahead->held) : HYBRID_OK;
 }
 
-/* Appends the chunks of a part. If there are several, because the planned chunk did not
-   fit, joins them to as few as fit, and holds the last one back. */
+/* Appends the chunks of a part. Each chunk is first joined to the one held back before
+   it, if both together fit. If the part has several chunks, because the planned one did
+   not fit, its last chunk is held back, except in the last part. */
 static hybrid_status append_part(hy_ahead *ahead, const hy_ahead_part *part)
 {
     HY_TRY(part->status);

@@ -14,16 +14,17 @@ typedef struct hy_exact {
 } hy_exact;
 
 /* Appends the chunks that rows [begin, end) of a planned chunk become: one, or several
-   smaller ones if one would not fit the site's slots. x_begin and x_end are the first row of B that a
-   chunk touches, and the end of these rows. If B passes through a ring of entries, a
-   chunk that touches more of it than the ring stores twice brings its rows of B itself,
-   as all chunks do with `gathers` 1: it has features.gather_rows, and x_end is 0. The
-   caller frees the array, also after a failure. */
+   smaller ones if one would not fit the site's slots. x_begin and x_end are the first row
+   of B that a chunk touches, and the end of these rows. If B passes through a ring of
+   entries, a chunk that touches more of it than the ring stores twice brings its rows of
+   B itself, as all chunks do with `gathers` 1: it has features.gather_rows, and x_end is
+   0. The caller frees the array, also after a failure. */
 hybrid_status hy_exact_cut(const hy_exact *exact, const hy_chunk *planned, int64_t begin,
                            int64_t end, int gathers, hy_chunk_array *out);
 
-/* Joins two chunks that follow each other. Returns 0, and *out is undefined, if the joined
-   chunk would not fit, or if only one of them brings its rows of B. */
+/* Joins two chunks that follow each other. Returns 0, and *out is undefined, if the
+   joined chunk would not fit a slot or the ring, or if only one of the two brings its
+   rows of B. */
 int hy_exact_join(const hy_exact *exact, const hy_chunk *first, const hy_chunk *next,
                   hy_chunk *out);
 
