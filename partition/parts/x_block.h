@@ -9,14 +9,14 @@
 #define HY_X_BLOCK_H
 
 #include "base/contract/source.h"
-#include "base/threads/ahead.h"
+#include "base/threads/background.h"
 
 /* Rows of X that were read, or are being read. */
-typedef struct hy_x_rows {
+typedef struct hy_x_block_rows {
     hybrid_dense X;
     int64_t begin, end; /* X consists of the touched granules among these */
     hy_reused own;      /* memory of X */
-} hy_x_rows;
+} hy_x_block_rows;
 
 typedef struct hy_x_block {
     const hy_source *source; /* source of X, which the caller owns */
@@ -34,9 +34,9 @@ typedef struct hy_x_block {
        its rows. */
     int shift;          /* a granule has 1 << shift rows */
     int64_t granules;   /* number of granules of X */
-    hy_x_rows rows[2];  /* rows of the block, and those that the thread reads */
-    hy_x_rows *reading; /* NULL before the first block */
-    hy_ahead ahead;     /* thread that reads */
+    hy_x_block_rows rows[2];  /* rows of the block, and those that the thread reads */
+    hy_x_block_rows *reading; /* NULL before the first block */
+    hy_background ahead;     /* thread that reads */
     hy_reused touched;  /* a byte for each granule: 1 if A touches it */
     hy_reused places;   /* the first row of each granule in `X` */
     hy_reused next;     /* the first entry of each row of A that no block has had */
