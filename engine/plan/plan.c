@@ -7,7 +7,7 @@
 #include "base/memory/results.h"
 #include "engine/device/async.h"
 #include "engine/plan/choose.h"
-#include "engine/plan/divide.h"
+#include "engine/sites/divide.h"
 #include "engine/plan/open.h"
 #include "engine/run/prefetch.h"
 #include "engine/api/pin.h"

@@ -2,7 +2,7 @@
 #ifndef HY_BIND_H
 #define HY_BIND_H
 
-#include "engine/plan/split.h"
+#include "engine/sites/split.h"
 #include "pipeline/run/run.h"
 
 /* Sets the chunks and the image of the portion's site to those of a run as planned: X and

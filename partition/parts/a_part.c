@@ -108,7 +108,7 @@ static hybrid_status read_ahead(void *arg)
 static void read_next(hy_a_parts *p)
 {
     p->reading = p->reading == p->parts ? p->parts + 1 : p->parts;
-    hy_ahead_start(&p->ahead, read_ahead, p);
+    hy_background_start(&p->ahead, read_ahead, p);
 }
 
 /* ---- parts in order -------------------------------------------------------------- */
@@ -116,7 +116,7 @@ static void read_next(hy_a_parts *p)
 void hy_a_parts_open(const hy_source *source, int64_t bytes, hy_a_parts *out)
 {
     *out = (hy_a_parts){.source = source, .bytes = bytes, .row_end = source->rows};
-    hy_ahead_open(source->ctx, &out->ahead);
+    hy_background_open(source->ctx, &out->ahead);
 }
 
 void hy_a_parts_range(hy_a_parts *p, int64_t begin, int64_t end, int64_t most_rows)
@@ -143,7 +143,7 @@ hybrid_status hy_a_parts_skip(hy_a_parts *p, int64_t row)
 
 void hy_a_parts_close(hy_a_parts *p)
 {
-    hy_ahead_close(&p->ahead);
+    hy_background_close(&p->ahead);
     for (int i = 0; i < 2; i++)
         hy_array_free_reused(p->source->ctx, &p->parts[i].block);
 }
@@ -158,7 +158,7 @@ hybrid_status hy_a_parts_read(hy_a_parts *p, const hy_a_part **out)
         read_next(p);
     if (!p->reading || p->end == rows)
         return HYBRID_OK;
-    HY_TRY(hy_ahead_wait(&p->ahead));
+    HY_TRY(hy_background_wait(&p->ahead));
     hy_a_part *ready = p->reading;
     ready->begin_ns  = p->ahead.begin_ns;
     ready->end_ns    = p->ahead.end_ns;

@@ -355,15 +355,15 @@ static void start(hy_b_rows *rows, const hybrid_csr *A, int64_t first, int64_t b
     range->end      = begin;
     rows->first     = first;
     rows->gathering = range;
-    hy_ahead_start(&rows->ahead, gather_ahead, rows);
+    hy_background_start(&rows->ahead, gather_ahead, rows);
 }
 
 /* Gathers the first row of A of the range, with no other range in memory. */
 static hybrid_status put_alone(hy_b_rows *rows)
 {
     free_range(rows->source->ctx, other_range(rows));
-    hy_ahead_start(&rows->ahead, gather_alone, rows);
-    return hy_ahead_wait(&rows->ahead);
+    hy_background_start(&rows->ahead, gather_alone, rows);
+    return hy_background_wait(&rows->ahead);
 }
 
 static int is_alone(const hy_b_rows *rows)
@@ -374,12 +374,12 @@ static int is_alone(const hy_b_rows *rows)
 void hy_b_rows_open(const hy_source *source, int64_t bytes, hy_b_rows *out)
 {
     *out = (hy_b_rows){.source = source, .bytes = bytes, .rows = INT32_MAX};
-    hy_ahead_open(source->ctx, &out->ahead);
+    hy_background_open(source->ctx, &out->ahead);
 }
 
 void hy_b_rows_close(hy_b_rows *rows)
 {
-    hy_ahead_close(&rows->ahead);
+    hy_background_close(&rows->ahead);
     for (int i = 0; i < 2; i++)
         free_range(rows->source->ctx, rows->ranges + i);
 }
@@ -393,7 +393,7 @@ hybrid_status hy_b_rows_read(hy_b_rows *rows, const hybrid_csr *A, int64_t first
         start(rows, A, first, begin);
     }
     rows->is_ahead = 0;
-    HY_TRY(hy_ahead_wait(&rows->ahead));
+    HY_TRY(hy_background_wait(&rows->ahead));
     const hy_b_range *range = rows->gathering;
     if (range->end == begin && A->rows > begin)
         HY_TRY(put_alone(rows));

@@ -8,7 +8,7 @@
 #define HY_B_ROWS_H
 
 #include "base/contract/source.h"
-#include "base/threads/ahead.h"
+#include "base/threads/background.h"
 #include "partition/pattern/touched.h"
 
 struct hy_b_rows;
@@ -39,7 +39,7 @@ typedef struct hy_b_rows {
                                  gathered last */
     int64_t first;            /* number of row 0 of A in error sentences */
     int is_ahead;             /* 1: the next range is being gathered */
-    hy_ahead ahead;           /* thread that gathers */
+    hy_background ahead;           /* thread that gathers */
     int64_t begin_ns, end_ns; /* hy_now_ns() before and after the range was gathered; 0 if
                                  B is in memory */
 } hy_b_rows;

@@ -62,14 +62,14 @@ void hy_x_block_open(const hy_source *source, const hybrid_csr *A, int64_t bytes
     *out = (hy_x_block){.source = source, .all = A, .bytes = bytes, .X = *source->dense};
     out->shift    = shift_of(out);
     out->granules = (source->rows + ((int64_t)1 << out->shift) - 1) >> out->shift;
-    hy_ahead_open(source->ctx, &out->ahead);
+    hy_background_open(source->ctx, &out->ahead);
 }
 
 void hy_x_block_close(hy_x_block *b)
 {
     hy_context *ctx = b->source->ctx;
 
-    hy_ahead_close(&b->ahead);
+    hy_background_close(&b->ahead);
     for (int i = 0; i < 2; i++)
         hy_array_free_reused(ctx, &b->rows[i].own);
     hy_array_free_reused(ctx, &b->touched);
@@ -121,7 +121,7 @@ static int64_t rows_of_granule(const hy_x_block *b, int64_t granule)
 /* Chooses the granules of the next block, from granule `begin` on: as many as a block has
    room for. Only touched ones take room, and the first of them is taken in any case. Sets
    `rows` to them, with memory for the touched ones. Reads nothing. */
-static hybrid_status choose(const hy_x_block *b, int64_t begin, hy_x_rows *rows)
+static hybrid_status choose(const hy_x_block *b, int64_t begin, hy_x_block_rows *rows)
 {
     const int64_t bytes = row_bytes(b);
     const char *touched = b->touched.array;
@@ -175,10 +175,10 @@ static hybrid_status read_run(const hy_x_block *b, int64_t row, int64_t count, i
 
 static hybrid_status read_rows(void *arg)
 {
-    const hy_x_block *b   = arg;
-    const hy_x_rows *rows = b->reading;
-    const char *touched   = b->touched.array;
-    int64_t at            = 0;
+    const hy_x_block *b         = arg;
+    const hy_x_block_rows *rows = b->reading;
+    const char *touched         = b->touched.array;
+    int64_t at                  = 0;
 
     if (b->X.cols == 0)
         return HYBRID_OK;
@@ -196,7 +196,7 @@ static hybrid_status read_next(hy_x_block *b, int64_t begin)
 {
     b->reading = b->reading == b->rows ? b->rows + 1 : b->rows;
     HY_TRY(choose(b, begin, b->reading));
-    hy_ahead_start(&b->ahead, read_rows, b);
+    hy_background_start(&b->ahead, read_rows, b);
     return HYBRID_OK;
 }
 
@@ -250,7 +250,7 @@ static hybrid_status take_entries(void *arg, int part, int64_t begin, int64_t en
     return HYBRID_OK;
 }
 
-static void place_granules(const hy_x_block *b, const hy_x_rows *rows)
+static void place_granules(const hy_x_block *b, const hy_x_block_rows *rows)
 {
     const char *touched = b->touched.array;
     int32_t *place      = b->places.array;
@@ -292,13 +292,13 @@ hybrid_status hy_x_block_next(hy_x_block *b, hybrid_report *report)
         HY_TRY(find_touched(b));
         HY_TRY(read_next(b, 0));
     }
-    HY_TRY(hy_ahead_wait(&b->ahead));
-    const hy_x_rows *ready = b->reading;
-    b->X                   = ready->X;
-    b->begin               = b->end;
-    b->end                 = hy_min(b->source->rows, ready->end << b->shift);
-    b->begin_ns            = b->ahead.begin_ns;
-    b->end_ns              = b->ahead.end_ns;
+    HY_TRY(hy_background_wait(&b->ahead));
+    const hy_x_block_rows *ready = b->reading;
+    b->X                         = ready->X;
+    b->begin                     = b->end;
+    b->end                       = hy_min(b->source->rows, ready->end << b->shift);
+    b->begin_ns                  = b->ahead.begin_ns;
+    b->end_ns                    = b->ahead.end_ns;
     report->prepare_s += (double)(b->end_ns - b->begin_ns) * 1e-9;
     report->host_bytes += ready->X.rows * row_bytes(b);
     place_granules(b, ready);

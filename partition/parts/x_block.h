@@ -10,15 +10,15 @@
 #define HY_X_BLOCK_H
 
 #include "base/contract/source.h"
-#include "base/threads/ahead.h"
+#include "base/threads/background.h"
 
 /* Rows of X that were read, or are being read. */
-typedef struct hy_x_rows {
+typedef struct hy_x_block_rows {
     hybrid_dense X;
     int64_t begin, end; /* granules [begin, end); `X` consists of those of them that A
                            touches */
     hy_reused own;      /* memory of `X` */
-} hy_x_rows;
+} hy_x_block_rows;
 
 typedef struct hy_x_block {
     const hy_source *source; /* source of X, which the caller owns */
@@ -36,11 +36,11 @@ typedef struct hy_x_block {
        read if A touches one of its rows. */
     int shift;          /* a granule has 1 << shift rows */
     int64_t granules;   /* number of granules of X */
-    hy_x_rows rows[2];  /* one has the rows of the block, the other those of the block
-                           that the thread reads */
-    hy_x_rows *reading; /* element of `rows` that the thread reads, or has read last; NULL
+    hy_x_block_rows rows[2];  /* one has the rows of the block, the other those of the
+                                 block that the thread reads */
+    hy_x_block_rows *reading; /* element of `rows` that the thread reads, or has read last; NULL
                            before the first block */
-    hy_ahead ahead;     /* thread that reads */
+    hy_background ahead;     /* thread that reads */
     hy_reused touched;  /* a byte for each granule: 1 if A touches it */
     hy_reused places;   /* for each granule of the block that A touches, the number of its
                            first row in the block's X */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "engine/plan/plan.h"
-#include "engine/plan/x_rows.h"
+#include "engine/sites/x_rows.h"
 #include "engine/schedules/schedule.h"
 #include "support/check/oracle.h"
 #include "support/fake/fake_backend.h"

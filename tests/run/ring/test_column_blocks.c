@@ -1,4 +1,4 @@
-/* tests/run/device/test_column_blocks.c - X on the device in column blocks, and A for all
+/* tests/run/ring/test_column_blocks.c - X on the device in column blocks, and A for all
    of them. */
 #include <setjmp.h>
 #include <stdarg.h>

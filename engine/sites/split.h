@@ -1,4 +1,4 @@
-/* engine/plan/split.h - how much of an SpMM the host takes from the devices. An SpGEMM is
+/* engine/sites/split.h - how much of an SpMM the host takes from the devices. An SpGEMM is
    computed by devices alone or by the host alone.
 
    A plan knows neither X nor Y. If both are pinned the device copies directly and workers

@@ -1,9 +1,9 @@
-/* base/threads/ahead.h - does one thing in a thread of its own, ahead of its need.
+/* base/threads/background.h - does one thing in a thread of its own, ahead of its need.
 
    Readers of files use it: while one part of an operand is multiplied, the next one is
    read. The thread is no worker, so it takes no worker from the multiplication. */
-#ifndef HY_AHEAD_H
-#define HY_AHEAD_H
+#ifndef HY_BACKGROUND_H
+#define HY_BACKGROUND_H
 
 #include <pthread.h>
 
@@ -13,11 +13,11 @@
 extern "C" {
 #endif
 
-typedef hybrid_status (*hy_ahead_fn)(void *arg);
+typedef hybrid_status (*hy_background_fn)(void *arg);
 
-typedef struct hy_ahead {
+typedef struct hy_background {
     hy_context *ctx;
-    hy_ahead_fn fn;
+    hy_background_fn fn;
     void *arg;
     pthread_t thread;
     int is_running; /* 1 from the start of the thread until it is joined */
@@ -26,25 +26,25 @@ typedef struct hy_ahead {
     pthread_cond_t done;
     hybrid_status status; /* of fn */
     hy_message aside;     /* error sentence of fn. It must not be the context's message,
-                             because     planning clears that one. */
+                             because planning clears that one. */
     int64_t begin_ns, end_ns; /* hy_now_ns() before and after fn */
-} hy_ahead;
+} hy_background;
 
-/* Prepares, and starts nothing. Call hy_ahead_close() in any case. */
-void hy_ahead_open(hy_context *ctx, hy_ahead *out);
+/* Prepares, and starts nothing. Call hy_background_close() in any case. */
+void hy_background_open(hy_context *ctx, hy_background *out);
 
 /* Starts fn(arg) in a thread. If no thread can be made, calls it at once. Call
-   hy_ahead_wait() before the next start. */
-void hy_ahead_start(hy_ahead *ahead, hy_ahead_fn fn, void *arg);
+   hy_background_wait() before the next start. */
+void hy_background_start(hy_background *ahead, hy_background_fn fn, void *arg);
 
 /* Waits for the end of fn, and reports the progress of the public call meanwhile. Returns
    the status of fn, whose sentence becomes that of the context. */
-hybrid_status hy_ahead_wait(hy_ahead *ahead);
+hybrid_status hy_background_wait(hy_background *ahead);
 
 /* Waits for the end of fn, and forgets its status. */
-void hy_ahead_close(hy_ahead *ahead);
+void hy_background_close(hy_background *ahead);
 
 #ifdef __cplusplus
 }
 #endif
-#endif /* HY_AHEAD_H */
+#endif /* HY_BACKGROUND_H */

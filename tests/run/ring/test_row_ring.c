@@ -1,4 +1,4 @@
-/* tests/run/device/test_row_ring.c - X on the device in a ring of rows. */
+/* tests/run/ring/test_row_ring.c - X on the device in a ring of rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* engine/plan/x_rows.h - rows of X for each of several devices.
+/* engine/sites/x_rows.h - rows of X for each of several devices.
 
    A device of A*X needs only those rows of X that its rows of A touch. If these are few,
    as for a banded A, the device gets the range from the first to the last of them, and

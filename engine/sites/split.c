@@ -1,11 +1,11 @@
-/* engine/plan/split.c - how much of an SpMM the host takes from the devices.
+/* engine/sites/split.c - how much of an SpMM the host takes from the devices.
 
    The host takes its rows in pieces, each a range of rows in a slot of its own. Both
    sides are predicted by their estimates, the host with the cores that are left. Packing
    for the device keeps all cores busy for a while, and so do, unless X and Y are pinned,
    filling the loader's ring and storing results. If A is resident, the prediction is for
    runs after the first, which pack only what is not cached. */
-#include "engine/plan/split.h"
+#include "engine/sites/split.h"
 
 #include <math.h>
 

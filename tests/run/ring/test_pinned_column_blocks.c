@@ -1,4 +1,4 @@
-/* tests/run/device/test_pinned_column_blocks.c - plans that use column blocks if X and Y
+/* tests/run/ring/test_pinned_column_blocks.c - plans that use column blocks if X and Y
    are pinned. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
-/* engine/plan/x_rows.c - rows of X for each of several devices. Columns ascend within a
+/* engine/sites/x_rows.c - rows of X for each of several devices. Columns ascend within a
    row of A, so its first and its last entry suffice. */
-#include "engine/plan/x_rows.h"
+#include "engine/sites/x_rows.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* engine/plan/divide.c - divides the rows of a product among devices.
+/* engine/sites/divide.c - divides the rows of a product among devices.
 
    Each device plans for the whole product as if it were alone. Two estimates, of all rows
    and of half of them, give its fixed time, mostly that of receiving B or X, and its time
@@ -6,14 +6,14 @@
    first; another joins if hy_seconds_together() becomes shorter by it. If the result is
    dense, devices then plan again for their own rows, and for the rows of X that these
    touch (x_rows.h). */
-#include "engine/plan/divide.h"
+#include "engine/sites/divide.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/data/min_max.h"
 #include "engine/plan/choose.h"
-#include "engine/plan/x_rows.h"
+#include "engine/sites/x_rows.h"
 
 /* a device joins the others only if the predicted run becomes shorter by at least this
    part of its time */

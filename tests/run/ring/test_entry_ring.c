@@ -1,4 +1,4 @@
-/* tests/run/device/test_entry_ring.c - B on the device in a ring of its entries. */
+/* tests/run/ring/test_entry_ring.c - B on the device in a ring of its entries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* tests/run/device/test_entry_ring_faults.c - plans for a ring of entries that do not
+/* tests/run/ring/test_entry_ring_faults.c - plans for a ring of entries that do not
    match their operands, and failures. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* tests/run/device/test_entry_positions.c - places of entries of B in their ring. */
+/* tests/run/ring/test_entry_positions.c - places of entries of B in their ring. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* engine/plan/divide.h - divides the rows of a product among devices.
+/* engine/sites/divide.h - divides the rows of a product among devices.
 
    Every device of the engine plans for the whole product as if it were alone. The fastest
    takes part; another one joins if the predicted run becomes 5 % shorter (30 % with a

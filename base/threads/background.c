@@ -1,11 +1,12 @@
-/* base/threads/ahead.c - does one thing in a thread of its own, ahead of its need. */
-#include "base/threads/ahead.h"
+/* base/threads/background.c - does one thing in a thread of its own, ahead of its need.
+ */
+#include "base/threads/background.h"
 
 #include "base/threads/clock.h"
 
-void hy_ahead_open(hy_context *ctx, hy_ahead *out)
+void hy_background_open(hy_context *ctx, hy_background *out)
 {
-    *out = (hy_ahead){.ctx = ctx};
+    *out = (hy_background){.ctx = ctx};
     hy_message_init(&out->aside);
     pthread_mutex_init(&out->lock, NULL);
     hy_progress_cond_init(&out->done);
@@ -13,7 +14,7 @@ void hy_ahead_open(hy_context *ctx, hy_ahead *out)
 
 static void *run(void *arg)
 {
-    hy_ahead *a = arg;
+    hy_background *a = arg;
 
     hy_message_aside(&a->aside);
     a->begin_ns = hy_now_ns();
@@ -27,7 +28,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-void hy_ahead_start(hy_ahead *a, hy_ahead_fn fn, void *arg)
+void hy_background_start(hy_background *a, hy_background_fn fn, void *arg)
 {
     a->fn         = fn;
     a->arg        = arg;
@@ -39,7 +40,7 @@ void hy_ahead_start(hy_ahead *a, hy_ahead_fn fn, void *arg)
 }
 
 /* Waits until fn has returned, and joins the thread. Returns at once if none runs. */
-static void join(hy_ahead *a)
+static void join(hy_background *a)
 {
     pthread_mutex_lock(&a->lock);
     while (a->is_running && !a->is_done)
@@ -50,14 +51,14 @@ static void join(hy_ahead *a)
     a->is_running = 0;
 }
 
-hybrid_status hy_ahead_wait(hy_ahead *a)
+hybrid_status hy_background_wait(hy_background *a)
 {
     join(a);
     return a->status == HYBRID_OK ? HYBRID_OK
                                   : hy_fail(a->ctx, a->status, "%s", a->aside.text);
 }
 
-void hy_ahead_close(hy_ahead *a)
+void hy_background_close(hy_background *a)
 {
     join(a);
     hy_message_destroy(&a->aside);
