@@ -38,9 +38,9 @@ typedef struct hy_x_block {
     int64_t granules;   /* number of granules of X */
     hy_x_block_rows rows[2];  /* one has the rows of the block, the other those of the
                                  block that the thread reads */
-    hy_x_block_rows *reading; /* element of `rows` that the thread reads, or has read last; NULL
-                           before the first block */
-    hy_background ahead;     /* thread that reads */
+    hy_x_block_rows *reading; /* element of `rows` that the thread reads, or has read
+                                 last; NULL before the first block */
+    hy_background ahead;      /* thread that reads */
     hy_reused touched;  /* a byte for each granule: 1 if A touches it */
     hy_reused places;   /* for each granule of the block that A touches, the number of its
                            first row in the block's X */
