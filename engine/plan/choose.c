@@ -257,8 +257,9 @@ static hybrid_status cut_anyway(const hy_planning *p, hy_layout *out)
     return hy_schedule_first(p, &whole, 1, out);
 }
 
-/* Cuts the product when no schedule has a layout (cut_anyway()). The host computes if it
-   is sooner than the device with the layout that cut_anyway() finds. */
+/* Cuts the product when no schedule has a layout (cut_anyway()). If the host is predicted
+   to be sooner than the device with that layout, *out has no chunks but the device's
+   seconds, and the host computes. */
 static hybrid_status cut_last(hy_choice *c, hy_layout *out)
 {
     HY_TRY(cut_anyway(&c->planning, out));

@@ -79,9 +79,9 @@ typedef struct hy_portion {
     hy_traffic traffic;
     hy_site *site;      /* the site that computes the portion; NULL until
                            hy_portion_open() */
-    int64_t x_begin, x_end; /* several devices, A*X: rows of X that the portion's own rows of
-                               A touch and that are sent; else x_end is 0, and all of B or
-                               X is sent */
+    int64_t x_begin, x_end; /* several devices, A*X: rows of X that the portion's own rows
+                               of A touch and that are sent; else x_end is 0, and all of B
+                               or X is sent */
     int64_t begin, end; /* rows [begin, end), which the portion owns; a sparse result uses
                            them only in runs that know the positions of its rows */
     double weight;      /* share of the work of the rows that the portion owns, 0 to 1;
@@ -97,7 +97,8 @@ typedef struct hy_portion {
 void hy_portion_assign(hy_portion *portion, const hy_product *product,
                        const hy_variant *variant, hy_backend *backend);
 
-/* Returns the image of all of B or X as the variant reads it on the device. Its form is
+/* Returns the image of all of B or X as the variant reads it on the device; if
+   portion->x_end is not 0, only rows [x_begin, x_end) of X are sent. The image's form is
    HY_FORM_NONE if the product is computed in place or packs of A contain what they need
    of B. */
 hy_image hy_portion_image(const hy_portion *portion);

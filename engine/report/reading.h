@@ -8,7 +8,8 @@
 typedef struct hy_reading {
     const char *lane; /* a name that begins with "reader" */
     int64_t row_begin,
-        row_end; /* rows of A or X that were read, or rows of A for which rows of B were */
+        row_end; /* rows of A or X that were read; or rows of A for which rows of B were
+                    read */
     int64_t bytes;
     int64_t begin_ns, end_ns; /* hy_now_ns(); begin_ns is 0 if nothing was read */
 } hy_reading;

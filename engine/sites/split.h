@@ -1,5 +1,6 @@
-/* engine/sites/split.h - how much of an SpMM the host takes from the devices. An SpGEMM is
-   computed by devices alone or by the host alone.
+/* engine/sites/split.h - how much of an SpMM the host takes from the devices.
+
+   An SpGEMM is computed by devices alone or by the host alone.
 
    A plan knows neither X nor Y. If both are pinned the device copies directly and workers
    are free to compute; in other runs workers load X and store Y. There are therefore two
