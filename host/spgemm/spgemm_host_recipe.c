@@ -77,8 +77,8 @@ typedef struct pending {
 } pending;
 
 struct hy_recipes {
-    int patience; /* number of rows that are noted for a recipe before the next such row
-                     writes it */
+    int patience; /* number of rows that are counted for an empty recipe (recipe.seen)
+                     before the next such row fills it */
     pending waiting;
     recipe recipes[RECIPES];
 };
