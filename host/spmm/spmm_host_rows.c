@@ -124,8 +124,9 @@ static hybrid_status find_room(hy_lane *lane, const hy_job *job, hy_dense_produc
     return HYBRID_OK;
 }
 
-/* Returns the mean number of bytes of X between the first and the last row that a sampled
-   row of A names, together with the rows after it if it is short. */
+/* Returns the mean number of bytes of X between the first and the last row of X that a
+   sampled row of A names. A row of less than EXAMINED entries is sampled together with
+   the entries that follow it. */
 static double near_bytes(const hy_dense_product *p)
 {
     const hybrid_csr *A = p->A;
