@@ -272,7 +272,7 @@ size_t hy_image_bytes(const hy_image *image)
     }
     const hy_region last = hy_image_region(image, hy_image_col_blocks(image) - 1);
     const int64_t all    = last.before + last.elements;
-    const int64_t unsent = image->before + image->after; /* rows, which are alike */
+    const int64_t unsent = image->before + image->after; /* rows of equal size */
     return (size_t)(unsent > 0 ? all / image->rows * (image->rows - unsent) : all) *
            last.size;
 }

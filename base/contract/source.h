@@ -98,7 +98,8 @@ struct hy_source {
                                   operand; NULL: all rows */
     const hy_source *all;      /* source of *dense if `listed` is set */
     const struct hy_matrix_file *file; /* the file that holds the numbers; else NULL */
-    const char *name;                  /* path of the file, for messages; else NULL */
+    const char *name;                  /* path of the operand's file, for messages; NULL:
+                                          the operand has no file */
     hy_on_device on_device;
 };
 

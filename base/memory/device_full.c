@@ -1,5 +1,4 @@
-/* base/memory/device_full.c - the sentence that says that a device has too little memory.
- */
+/* base/memory/device_full.c - the error sentence for a device with too little memory. */
 #include "base/memory/device_full.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
-/* base/memory/device_full.h - the sentence that says that a device has too little memory.
- */
+/* base/memory/device_full.h - the error sentence for a device with too little memory. */
 #ifndef HY_DEVICE_FULL_H
 #define HY_DEVICE_FULL_H
 

@@ -24,13 +24,14 @@ typedef struct hy_background {
     int is_done;    /* 1 once fn has returned; guarded by `lock` */
     pthread_mutex_t lock;
     pthread_cond_t done;
-    hybrid_status status; /* of fn */
+    hybrid_status status; /* that fn returned */
     hy_message aside;     /* error sentence of fn. It must not be the context's message,
                              because planning clears that one. */
     int64_t begin_ns, end_ns; /* hy_now_ns() before and after fn */
 } hy_background;
 
-/* Prepares, and starts nothing. Call hy_background_close() in any case. */
+/* Fills *out and starts no thread. Call hy_background_close() in the end, even if nothing
+   was started. */
 void hy_background_open(hy_context *ctx, hy_background *out);
 
 /* Starts fn(arg) in a thread. If no thread can be made, calls it at once. Call

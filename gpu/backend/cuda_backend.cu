@@ -86,8 +86,8 @@ static hybrid_status find_device(hy_context *ctx, int device)
     return HYBRID_OK;
 }
 
-/* Stores the PCI address in lower case, as the system writes it; "" if CUDA does not
- * tell. */
+/* Stores the PCI address in lower case, as the system writes it, or "" if CUDA
+   does not tell it. */
 static void find_bus(cuda_backend *b)
 {
     char *bus = b->base.bus;

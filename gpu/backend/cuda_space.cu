@@ -26,9 +26,9 @@ static int ask_driver(const cuda_backend *b, const void *ptr, hy_held *held)
     return 1;
 }
 
-/* Asks the driver if its function was found, else the runtime. Some versions of the
-   runtime report an error for memory that CUDA did not allocate: that memory is host
-   memory. */
+/* Returns where the address lies. Asks the driver if its function was found, else the
+   runtime. Some versions of the runtime report an error for memory that CUDA did not
+   allocate: that memory is host memory. */
 hy_held hy_cuda_holds(hy_backend *self, const void *ptr)
 {
     hy_held held = HY_HELD_NOT;

@@ -395,8 +395,8 @@ enum {
 
 #define HY_DENSE_WARP_PRODUCTS 4e7 /* scalar products that a warp computes in a second */
 #define HY_DENSE_SLOT_S 3e-6   /* seconds in which a thread block computes a slot (one row
-                                  of C), without the time for its columns and scalar
-                                  products */
+                                  of C within one part of A's entries), without the time
+                                  for its columns and scalar products */
 #define HY_DENSE_COLUMN_S 1e-9 /* seconds added to HY_DENSE_SLOT_S for each column of the
                                   row */
 

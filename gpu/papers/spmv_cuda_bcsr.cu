@@ -1,14 +1,13 @@
 /* gpu/papers/spmv_cuda_bcsr.cu - SpMV on the GPU with a group of lanes (GPU threads) for
    each row of blocks.
 
-       y(r I .. r I + r - 1) = sum of A_b x(j_b .. j_b + c - 1) over the blocks b of block
-   row I
+       y(r I .. r I + r - 1) = sum of A_b x(j_b .. j_b + c - 1) over the blocks b
 
-   A is cut into blocks of r x c (Choi, Singh and Vuduc 2010, section 4), which are stored
-   dense, including zeros. c + r numbers are loaded and kept in registers for r c scalar
-   products, and one column index serves r c entries. 2^log_group lanes share a block row
-   and take one block each at a time. Word e of the blocks in one step is stored side by
-   side:
+   of block row I. A is cut into blocks of r x c (Choi, Singh and Vuduc 2010, section 4),
+   which are stored dense, including zeros. c + r numbers are loaded and kept in registers
+   for r c scalar products, and one column index serves r c entries. 2^log_group lanes
+   share a block row and take one block each at a time. Word e of the blocks in one step
+   is stored side by side:
 
        blocks  | A | B | C | D |  E | F |        lanes 0 1 2 3, then 0 1
        words   A0 B0 C0 D0  A1 B1 C1 D1 ...  E0 F0  E1 F1 ...

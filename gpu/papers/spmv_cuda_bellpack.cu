@@ -1,12 +1,11 @@
 /* gpu/papers/spmv_cuda_bellpack.cu - SpMV on the GPU with a lane for each row of blocks.
 
-       y(r I .. r I + r - 1) = sum of A_b x(j_b .. j_b + c - 1) over the blocks b of block
-   row I
+       y(r I .. r I + r - 1) = sum of A_b x(j_b .. j_b + c - 1) over the blocks b
 
-   The format is blocked ELLPACK (Choi, Singh and Vuduc 2010, section 5). Blocks of r x c
-   are stored dense. Rows of blocks are sorted by length within panels and cut into slices
-   of R lanes, padded to their longest row. At each step all lanes of a slice read one
-   block, word by word, and neighbouring lanes read neighbouring words:
+   of block row I. The format is blocked ELLPACK (Choi, Singh and Vuduc 2010, section 5).
+   Blocks of r x c are stored dense. Rows of blocks are sorted by length within panels and
+   cut into slices of R lanes, padded to their longest row. At each step all lanes of a
+   slice read one block, word by word, and neighbouring lanes read neighbouring words:
 
                        lane  0   1   2  ..  R-1
        step 0, word 0        A0  B0  C0 ..  Z0      columns  jA jB jC .. jZ

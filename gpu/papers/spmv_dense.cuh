@@ -49,7 +49,7 @@ template <typename L> struct asking {
     }
 };
 
-/* Instances for the types of values. */
+/* Functions of a kernel for one value type, which launch() and registers() select. */
 template <template <typename> class Launcher> struct instances {
     template <typename T> static void launch(hy_lane *lane, const hy_dense_blocks *d)
     {

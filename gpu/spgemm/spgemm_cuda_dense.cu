@@ -1,9 +1,9 @@
 /* gpu/spgemm/spgemm_cuda_dense.cu - C = A*B on the GPU for a C with few columns: dense
    sums.
 
-       multiply()  blocks take equal parts of A's entries and add up their products, one
-   row of C after another; the sums of several parts for a row are added in order finish()
-   stores the existing sums of each row in CSR
+   multiply()  blocks take equal parts of A's entries and add up their products, one row
+               of C after another; the sums of several parts for a row are added in order
+   finish()    stores the existing sums of each row in CSR
 
    A product here is a scalar product, and a lane a GPU thread of a warp. A part may begin
    and end within a row, so that a row with half of all entries of A occupies half of the
@@ -39,8 +39,8 @@ template <typename T> struct dense_work {
     int part;        /* number of entries of A that each block takes; the last block has
                         the rest */
     int shift;       /* log2 of the lanes that walk a row of B together */
-    T *sum;          /* sums of each part for each row of C (a slot): `cols` values */
-    int *count;      /* one for each row of the chunk: number of its entries of C */
+    T *sum;     /* `cols` values for each slot: the sums of one part for one row of C */
+    int *count; /* one for each row of the chunk: number of its entries of C */
 };
 
 /* ---- sums ---- */

@@ -17,7 +17,8 @@ typedef enum hy_scratch_kind {
     HY_SCRATCH_SUMS,
     HY_SCRATCH_HUGE_TERMS,
     HY_SCRATCH_HUGE_PRODUCTS,
-    HY_SCRATCH_DENSE, /* the first of HY_TYPE_COUNT kinds, one for each value type */
+    HY_SCRATCH_DENSE, /* for the first value type; the next HY_TYPE_COUNT - 1 kinds are
+                         for the other types */
     HY_SCRATCH_RECIPES = HY_SCRATCH_DENSE + HY_TYPE_COUNT, /* likewise */
     HY_SCRATCHES       = HY_SCRATCH_RECIPES + HY_TYPE_COUNT
 } hy_scratch_kind;

@@ -9,9 +9,9 @@
 
    A recipe only has to be likely: a row is made by a recipe only after all columns of its
    products were compared. Slots for recipes are found by a hash of (terms, products,
-   range of columns). The first row of a slot is only noted, and the next such row writes
-   the recipe. Each time that a recipe turns out wrong, more rows must be noted before the
-   next is written.
+   range of columns). The first row of a slot is only counted, and the next such row
+   writes the recipe. Each time that a recipe turns out wrong, more rows must be counted
+   before the next is written.
 
    Steps of an entry are in the order of A's row, so the bits are those of other
    accumulators. Recipes need AVX-512. */
@@ -50,8 +50,8 @@ typedef struct recipe {
     int64_t count, products, range; /* number of terms, number of scalar products, and
                                        col_max - col_min: the recipe is for rows that
                                        agree in all three */
-    int seen;                       /* number of rows that were noted for this recipe
-                                       before it was written; 0 again when it is
+    int seen;                       /* number of rows that were counted while the recipe
+                                       was not yet written; 0 again when it is
                                        dropped */
     int credit;  /* number of further consecutive rows that may not suit the recipe before
                     it is dropped */
@@ -77,8 +77,8 @@ typedef struct pending {
 } pending;
 
 struct hy_recipes {
-    int patience; /* number of rows that are noted for a recipe before the next such row
-                     writes it */
+    int patience; /* number of rows that are counted for an empty recipe (recipe.seen)
+                     before the next such row fills it */
     pending waiting;
     recipe recipes[RECIPES];
 };

@@ -1,10 +1,10 @@
 /* host/spmm/spmm_host_columns.c - a piece of Y = alpha*A*X + beta*Y for a column-major Y.
 
    If each row were stored at once, it would write to as many cache lines as it has
-   columns, and lines a power of two apart share few sets of the cache. So some rows are
-   computed into a sheet (a small row-major matrix in the cache), transposed there, and
-   stored as parts of columns. Long rows do not use a sheet, because several workers may
-   compute their sums. */
+   columns, and lines a power of two apart share few sets of the cache. Therefore, a few
+   rows at a time are computed into a sheet (a small row-major matrix in the cache),
+   transposed there, and stored as parts of columns. Long rows do not use a sheet, because
+   several workers may compute their sums. */
 #include <string.h>
 
 #include "base/data/min_max.h"

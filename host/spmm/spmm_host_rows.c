@@ -124,8 +124,9 @@ static hybrid_status find_room(hy_lane *lane, const hy_job *job, hy_dense_produc
     return HYBRID_OK;
 }
 
-/* Returns the mean number of bytes of X between the first and the last row that a sampled
-   row of A names, together with the rows after it if it is short. */
+/* Returns the mean number of bytes of X between the first and the last row of X that a
+   sampled row of A names. A row of less than EXAMINED entries is sampled together with
+   the entries that follow it. */
 static double near_bytes(const hy_dense_product *p)
 {
     const hybrid_csr *A = p->A;
@@ -325,10 +326,10 @@ static double beyond(double bytes, double cache)
     return square(bytes) / (square(bytes) + square(fmax(1, cache)));
 }
 
-/* Returns the operations per entry that fetching X takes; a row of X has x_row bytes.
-   `apart` is the estimated fraction of entries that are the first among 16 neighbouring
-   rows of A to name their row of X; its square is taken for BLOCK_ROWS times as many
-   rows. */
+/* Returns the operations that fetching X takes for each entry of A; a row of X has x_row
+   bytes. `apart` is the estimated fraction of entries that are the first among 16
+   neighbouring rows of A to name their row of X. Among BLOCK_ROWS times as many rows, the
+   fraction is assumed to be the square of `apart`. */
 static double fetching(const hy_features *f, const hy_rates *r, double x_row)
 {
     const double x = (double)f->cols * x_row, lines = fmax(1, x_row / HY_LINE);

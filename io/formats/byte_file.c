@@ -15,8 +15,8 @@
 enum {
     AT_ONCE_BYTES = 1 << 24, /* maximum bytes between two checks for cancellation */
     BUFFER_BYTES  = 256 << 10,
-    EARLY_BYTES = 1 << 20, /* least bytes that the system should write to the disk soon */
-    PRINT_BYTES = 512
+    EARLY_BYTES   = 1 << 20, /* minimum bytes that the system is asked to write early */
+    PRINT_BYTES   = 512
 };
 
 static hybrid_status failed(const hy_byte_file *file, const char *what)

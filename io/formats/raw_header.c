@@ -32,7 +32,8 @@ typedef struct member {
     kind kind;
     size_t field; /* byte offset of the value in the struct that is filled */
     const char *word[MOST_WORDS]; /* WORD: allowed words, stored as 1, 2 and 3 */
-    const struct member *inner;   /* ARRAY: members of the inner object; LIST: of each */
+    const struct member *inner;   /* ARRAY: members of the inner object; LIST: members of
+                                     each element, which is an object */
     int optional;
 } member;
 

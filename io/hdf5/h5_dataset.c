@@ -107,7 +107,7 @@ static hybrid_status take_filters(hy_h5_array *a, hid_t creation)
     return HYBRID_OK;
 }
 
-/* Checks the number of numbers in chunks that were never written. */
+/* Fails if too many numbers lie in chunks that were never written. */
 static hybrid_status check_places(const hy_h5_array *a, int64_t count)
 {
     const int64_t numbers = a->chunk[0] * a->chunk[1];

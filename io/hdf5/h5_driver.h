@@ -3,7 +3,7 @@
    The driver finds out where a chunk of a dataset lies: after hy_h5_driver_note(1) it
    records the place of a reading instead of reading. If a write fails, the driver keeps
    the system's reason, ignores later writes, and reports success to libhdf5: callers look
-   at hy_h5_disk.error. All need hy_h5_enter() before. */
+   at hy_h5_disk.error. Every function must be called after hy_h5_enter(). */
 #ifndef HY_H5_DRIVER_H
 #define HY_H5_DRIVER_H
 

@@ -52,9 +52,9 @@ static void note_guesses(const hy_entry_reader *self, const hy_list_reader *r,
             list->has_more ? ", and columns that are left out" : "", !self->base);
 }
 
-/* Sets the index base and the sizes of *self, once all lines have been read, and notes
-   what was guessed. Fails if an index is beyond a size, or if a matrix that must be
-   square is not. */
+/* Sets the index base and the sizes of *self, once all lines have been read, and writes
+   the context's note about what was guessed. Fails if an index is beyond a size, or if a
+   matrix that must be square is not. */
 static hybrid_status end(hy_entry_reader *self, hy_line_entries *entries)
 {
     const hy_list_reader *r = (const hy_list_reader *)entries;

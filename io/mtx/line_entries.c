@@ -1,6 +1,6 @@
-/* io/mtx/line_entries.c - brings the entries of a text. All lines of a window (the part
+/* io/mtx/line_entries.c - delivers the entries of a text. All lines of a window (the part
    of the text that is in memory) are read at once, in parallel, and their entries are
-   brought in batches. */
+   delivered in batches. */
 #include "io/mtx/line_entries.h"
 
 #include <string.h>

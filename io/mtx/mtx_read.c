@@ -17,7 +17,7 @@ typedef struct reader {
                              pointer to a hy_mtx_syntax */
     hy_entries *out;
     int descend;      /* 1: some entries do not ascend by row and then column */
-    int below, above; /* 1: there are entries below, above the diagonal */
+    int below, above; /* 1: there are entries below (above) the diagonal */
 } reader;
 
 /* ---- entries of a block ------------------------------------------------------------ */

@@ -14,7 +14,7 @@
 #include "io/numbers/put_rows.h"
 
 enum {
-    VERSION     = 45,          /* of the ZIP format: the first with ZIP64 */
+    VERSION     = 45,          /* version of the ZIP format: the first with ZIP64 */
     DATE        = 1 << 5 | 1,  /* 1 January 1980: files do not depend on time */
     NAME_BYTES  = 16,          /* maximum bytes of a member's name */
     LOCAL_EXTRA = 4 + 2 * 8,   /* bytes of the extra field with both 64-bit sizes of a

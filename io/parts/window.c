@@ -23,8 +23,9 @@ static hybrid_status read_slice(const hy_stored *self, int64_t first, int64_t co
     return hy_stored_read(&w->inner, w->first + first, count, to);
 }
 
-/* An offset below `base` becomes negative or larger than all offsets of the window, so
-   that the source of the matrix refuses it. */
+/* Reads offsets of the window and subtracts `base`. An offset below `base` becomes
+   negative or larger than all offsets of the window, so that the source of the matrix
+   refuses it. */
 static hybrid_status read_offsets(const hy_stored *self, int64_t first, int64_t count,
                                   void *to)
 {

@@ -32,8 +32,9 @@ typedef struct sorter {
     int64_t most; /* maximum records of a run */
     hy_entry *batch;
     int64_t batch_room, batch_records; /* maximum entries, and records, of a batch */
-    hy_record *memory;                 /* `room` records, behind one that
-                                          hy_csr_output_append() may overwrite */
+    hy_record *memory;                 /* memory for `room` records; before it lies memory
+                                          for one more, which hy_csr_output_append() may
+                                          overwrite */
     hy_reused spare;                   /* memory that hy_records_sort() needs */
     int64_t room, count;
     uint64_t last; /* greatest key of the run that was written last */

@@ -11,7 +11,7 @@
 enum { HY_MOST_STORED = 255 };
 
 typedef struct hy_encoder {
-    const char *ending;  /* of the names of files, such as ".gz" */
+    const char *ending;  /* ending of the names of its files, such as ".gz" */
     const char *missing; /* library that this build lacks; NULL: none */
     size_t state_bytes;  /* maximum bytes that pack() allocates while it runs */
 

@@ -7,7 +7,7 @@
 
 enum {
     LEVEL       = 3,
-    STATE_BYTES = 3 << 20 /* for text of at most 256 KiB */
+    STATE_BYTES = 3 << 20 /* enough for a text of at most 256 KiB */
 };
 
 static size_t pack(const char *text, size_t bytes, char *to)

@@ -144,8 +144,9 @@ static uint64_t leading_digits(const char *p, const char *end, int64_t *e)
     return w;
 }
 
-/* Handles more digits than fit: if the number cut off and the next larger one round to
-   the same value, so do all numbers between them. */
+/* Does the work of scale() for a mantissa with more than MAX_DIGITS digits, which is cut
+   off: if it and the next larger one round to the same value, so do all numbers between
+   them. */
 static int scale_long(const hy_numbers *numbers, const char *first, const char *mantissa,
                       int64_t e, double *value)
 {

@@ -24,9 +24,9 @@ typedef struct odd_bits {
    the engine refuses are skipped. */
 int odd_bits_check(hybrid_engine *engine, odd_bits *count);
 
-/* Checks Y = alpha*A*X + beta*Y on whole numbers for the engine's variants, with each
-   schedule. Sums begin with +0, and alpha and beta follow IEEE 754. Adds the number of
-   runs to *checked. */
+/* Checks Y = alpha*A*X + beta*Y for the engine's variants, with each schedule. A, X and Y
+   have zeros of both signs, infinities, NaN and small whole numbers. Sums begin with +0,
+   and alpha and beta follow IEEE 754. Adds the number of runs to *checked. */
 int odd_bits_check_spmm(hybrid_engine *engine, int64_t *checked);
 
 #endif /* ODD_BITS_H */

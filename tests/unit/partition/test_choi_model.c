@@ -82,7 +82,8 @@ static void constants(void **state)
                                                  add time */
 }
 
-/* A further thread block takes 3 + 0.4 N, and a later iteration 5 + 0.9 N. */
+/* With N steps, a further thread block adds 3 + 0.4 N, and a later iteration takes
+   5 + 0.9 N. */
 static void starts_of_thread_blocks(void **state)
 {
     const hy_choi_phi phi = {.steps           = 10,
@@ -140,9 +141,10 @@ static void time_of_a_kernel(void **state)
     near(seconds(0, 8), 5);
 }
 
-/* As above, L = 30 and N = 8, where further thread blocks take 1 more, and later
-   iterations 10 more: 21 + 2 * 3 = 27, 18 + 2 * 3 = 24, 18 + 3 = 21. A thread with 100
-   blocks takes 5 + 2 * 100. */
+/* Seconds of L = 30 thread blocks of N = 8 steps as in time_of_a_kernel(), except that a
+   further thread block adds 1 more, and a later iteration takes 10 more. The iterations
+   take 21 + 2 * 3 = 27, 18 + 2 * 3 = 24 and 18 + 3 = 21. A thread with 100 steps takes
+   5 + 2 * 100. */
 static void time_of_starts_and_of_the_longest_row(void **state)
 {
     hy_choi_work work = {.blocks = 30, .steps = 8};

@@ -43,8 +43,8 @@ static const hy_variant spmm   = {.name = "test", .op = HY_SPMM, .cost = spmm_co
 
 /* ---- properties ---- */
 
-/* If memory does not limit chunks, each chunk but the last has so much work that the
-   costliest row would exceed the maximum number of scalar products. */
+/* If memory does not limit chunks, each chunk but the last has so many scalar products
+   that together with those of the costliest row they exceed the maximum. */
 static void products_are_balanced(void **state)
 {
     test_case c;

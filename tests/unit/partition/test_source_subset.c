@@ -88,7 +88,7 @@ static void a_subset_is_its_rows(void **state)
             }
 }
 
-/* Writes 100 times the row and the column of each element, whatever the matrix holds. */
+/* Writes 100 * row + column for each element, whatever the matrix holds. */
 static hybrid_status number(const hy_source *self, const int32_t *listed, int64_t count,
                             int64_t col, int64_t cols, const hy_grid *to)
 {

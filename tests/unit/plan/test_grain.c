@@ -167,7 +167,7 @@ static void few_cores_take_short_chunks(void **state)
     matrix_free(&A);
 }
 
-/* The explanation of a plan has the estimate with which the plan was compared. */
+/* The details of a plan show the estimate by which the plan was chosen. */
 static void explain_shows_the_estimate(void **state)
 {
     hybrid_engine *engine = open_with(2e-6);

@@ -211,7 +211,7 @@ static int64_t largest_work(const product *p)
 
 static void every_row_is_claimed_once_and_shares_are_kept(void **state)
 {
-    /* shares of the host; with 2 the device claims without the host */
+    /* the host's share of the work; 2: the queue has the device as its only site */
     static const double shares[] = {0, 0.2, 0.5, 1, 2};
 
     (void)state;
