@@ -1,8 +1,9 @@
 /* base/data/value_type.c - the table of value types. */
 #include "base/data/value_type.h"
 
-#define ROW(is, T, suffix, limits, least, long_name, npy_name)                           \
-    {#suffix, long_name, npy_name, (double)limits##_EPSILON, least, (double)limits##_MAX},
+#define ROW(is, T, suffix, limits, least, tf32, long_name, npy_name)                     \
+    {#suffix, long_name,           npy_name, tf32, (double)limits##_EPSILON,             \
+     least,   (double)limits##_MAX},
 
 static const hy_value_type table[] = {HY_VALUE_TYPES(ROW)};
 

@@ -16,11 +16,11 @@ extern "C" {
 #endif
 
 /* A row for each value type: ROW(enumerator, C type, suffix of its instances, prefix of
-   its macros in float.h, smallest positive value, name in Python and in files, name in
-   .npy files). ROW is a macro of the caller. */
+   its macros in float.h, smallest positive value, 1 if devices may round values to TF32,
+   name in Python and in files, name in .npy files). ROW is a macro of the caller. */
 #define HY_VALUE_TYPES(ROW)                                                              \
-    ROW(HYBRID_F32, float, f32, FLT, 0x1p-149, "float32", "<f4")                         \
-    ROW(HYBRID_F64, double, f64, DBL, 0x1p-1074, "float64", "<f8")
+    ROW(HYBRID_F32, float, f32, FLT, 0x1p-149, 1, "float32", "<f4")                      \
+    ROW(HYBRID_F64, double, f64, DBL, 0x1p-1074, 0, "float64", "<f8")
 
 /* HY_BY_TYPE() is the constant of the type: name_f32 or name_f64. HY_CALL_BY_TYPE() calls
    the instance of a function for the type: name_f32() or name_f64(), or in C++ name<T>()
@@ -49,6 +49,7 @@ typedef struct hy_value_type {
     const char *name;         /* "f32" */
     const char *long_name;    /* "float32" */
     const char *npy_name;     /* "<f4" */
+    int rounds_to_tf32;       /* 1: HYBRID_ALLOW_TF32 lets devices round values to TF32 */
     double epsilon, min, max; /* distance from 1 to the next number, smallest positive
                                  number, largest finite number */
 } hy_value_type;

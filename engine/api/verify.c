@@ -371,7 +371,7 @@ static hybrid_status verify_spmm(hybrid_engine *engine, check *c, int tf32, int 
     HY_TRY(hy_csr_check(ctx, c->A, "A"));
     HY_TRY(hy_narrow_add(ctx, &engine->narrow, &c->A, "A"));
     c->eps = hy_value_type_of(c->A->type)->epsilon;
-    if (tf32 && c->A->type == HYBRID_F32) {
+    if (tf32 && hy_value_type_of(c->A->type)->rounds_to_tf32) {
         c->eps *= 2;
         c->operands = 0x1p-10 + 0x1p-22;
     }

@@ -109,7 +109,7 @@ static int heeds_tf32(const hy_variant *variant, const hy_backend *backend,
     hy_rates rates;
 
     hy_rates_of(backend, &rates);
-    if (A->type != HYBRID_F32 || variant->refuse(&f, &rates))
+    if (!hy_value_type_of(A->type)->rounds_to_tf32 || variant->refuse(&f, &rates))
         return 0;
     const double exact_s = variant->cost(&f, &rates).multiply_s;
     f.allow_tf32         = 1;
@@ -149,7 +149,7 @@ static hybrid_status observe_all(calibration *c, hy_backend *backend, const char
         rows  = *v == c->rows ? seen : rows;
         merge = *v == c->merge ? seen : merge;
     }
-    if (op == HY_SPMM && p->A->type == HYBRID_F32)
+    if (op == HY_SPMM && hy_type_index(p->A->type) == 0)
         note(c,
              (hybrid_timing){.problem = problem, .columns = p->X->cols, .row_mean = mean},
              &rows, &merge);

@@ -246,7 +246,7 @@ hybrid_status hy_observe(hybrid_engine *engine, const hy_variant *variant,
     *out = (hy_observation){.variant = variant, .regime = -1};
     HY_TRY(observe_in(engine, backend, p, rows, runs, observe_whole, out));
     if (out->regime < 0 || !backend->ops->copy || !variant->csr ||
-        p->A->type != HYBRID_F32)
+        hy_type_index(p->A->type) > 0)
         return HYBRID_OK;
     return observe_in(engine, backend, p, (rows + PARTS - 1) / PARTS, runs, observe_parts,
                       out);
