@@ -19,7 +19,7 @@ static int exceeds_device(const hy_product *product, hybrid_type type)
     hy_rates rates;
 
     hy_rates_of(product->engine->device, &rates);
-    return hy_align(hy_image_room(&image)) > hy_allowed(rates.memory, HY_ALLOW_MOST);
+    return hy_align(hy_image_room(&image)) > hy_allowed(rates.memory, HY_ALLOW_MORE);
 }
 
 int hy_stream_may(const hy_product *product, const hybrid_csr *A)

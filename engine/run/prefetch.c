@@ -18,7 +18,7 @@ static int is_worth_it(const hybrid_engine *engine, const hy_image *image, size_
         return 0;
     hy_rates_of(engine->device, &rates);
     *room = hy_align(hy_image_room(image));
-    return *room <= hy_allowed(rates.memory, HY_ALLOW_MOST);
+    return *room <= hy_allowed(rates.memory, HY_ALLOW_MORE);
 }
 
 static hybrid_status open_loader(hy_context *ctx, hy_backend *device, size_t room,

@@ -168,8 +168,8 @@ static void check(const product *p, const outcome *o, hybrid_csr *C)
 static const hy_schedule *const schedules[] = {&hy_schedule_entry_ring,
                                                &hy_schedule_gather, &hy_schedule_whole};
 
-/* Returns this many hundredths of the bytes of B. B counts as too large for a device with
-   less than 115. */
+/* Returns this many hundredths of the bytes of B. A device with less than 133 counts as
+   too small for B. */
 static size_t part_of_b(const product *p, size_t percent)
 {
     const hy_image image = hy_image_of_csr(p->B.rows, p->B.cols, p->B.nnz, p->B.type);
@@ -197,7 +197,7 @@ static int one_product(const product *p, const hy_schedule *schedule, size_t byt
 
 static void schedules_and_budgets(void **state)
 {
-    static const size_t percent[3][3] = {{70, 90, 113}, {70, 90, 113}, {111, 113, 114}};
+    static const size_t percent[3][3] = {{70, 90, 130}, {70, 90, 130}, {120, 125, 130}};
     int64_t streamed[3]               = {0};
 
     (void)state;
@@ -227,11 +227,11 @@ static void wrong_estimates_cost_chunks(void **state)
         product p;
         (void)state;
         open_product(lies ? LYING : BAND, 0, &p);
-        hybrid_engine *engine = open_engine(&hy_schedule_gather, part_of_b(&p, 113));
+        hybrid_engine *engine = open_engine(&hy_schedule_gather, part_of_b(&p, 130));
         assert_int_equal(multiply(engine, &p, &C, &o), HYBRID_OK);
         assert_true(o.streams);
         assert_true(o.report.chunks >= o.planned);
-        assert_true(lies || o.report.chunks < 2 * o.planned);
+        assert_true(lies || 4 * o.report.chunks < 5 * o.planned);
         hybrid_csr_free(engine, &C);
         hybrid_engine_destroy(engine);
         close_product(&p);
