@@ -58,6 +58,24 @@ static void add_portion(const hy_portion *p, hybrid_report *report)
     report->predicted_h2d_bytes += hy_traffic_first(p);
 }
 
+/* Returns the bytes of B or X that devices copy from each other (load_relay.c) and that
+   their portions count as received from the host. */
+static int64_t relayed_bytes(const hybrid_plan *plan)
+{
+    const hy_image *first = &plan->portions->site->image;
+    const size_t bytes    = hy_image_bytes(first);
+
+    if (!plan->product.engine->relays || plan->count < 2)
+        return 0;
+    for (int i = 0; i < plan->count; i++) {
+        const hy_image *image = &plan->portions[i].site->image;
+        if (!hy_image_is_held(image) || image->before + image->after > 0 ||
+            image->axis != first->axis || hy_image_bytes(image) != bytes)
+            return 0;
+    }
+    return (plan->count - 1) * (int64_t)bytes;
+}
+
 /* Returns the bytes of one offset or column index of C. AUTO takes the narrowest type
    that holds `entries`; DEFAULT takes `otherwise`. */
 static int64_t index_bytes(hybrid_index asked, hybrid_index otherwise, int64_t entries)
@@ -112,5 +130,7 @@ hybrid_report hy_plan_report(const hybrid_plan *plan)
     report.predicted_result_bytes = result_bytes(product, report.predicted_nnz_out);
     for (int i = 0; i < plan->count; i++)
         add_portion(&plan->portions[i], &report);
+    if (report.predicted_h2d_bytes > 0)
+        report.predicted_h2d_bytes -= relayed_bytes(plan);
     return report;
 }

@@ -34,6 +34,7 @@ typedef struct world {
     hybrid_dense X, Y, before;
     int64_t loaded, relayed; /* bytes of X from the host, and from other devices */
     int peer_events;
+    hybrid_report planned, done; /* before and after the run */
     int64_t
         blocks; /* column blocks of X on the first device in runs with pinned X and Y */
 } world;
@@ -57,6 +58,7 @@ static void open_world(world *w, int devices)
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
 
     memset(w, 0, sizeof *w);
+    w->planned = w->done = (hybrid_report)HYBRID_REPORT_INIT;
     options.threads      = 2;
     options.devices      = listed;
     options.device_count = devices;
@@ -95,8 +97,10 @@ static void multiply(world *w)
     w->loaded      = 0;
     assert_int_equal(hybrid_spmm_plan(w->engine, &w->A, COLUMNS, &options, &plan),
                      HYBRID_OK);
+    assert_int_equal(hybrid_plan_report(plan, &w->planned), HYBRID_OK);
     w->blocks = hy_image_col_blocks(&plan->portions->layout.if_pinned);
     assert_int_equal(hybrid_spmm_run(plan, 1, &w->A, &w->X, 0, &w->Y), HYBRID_OK);
+    assert_int_equal(hybrid_plan_report(plan, &w->done), HYBRID_OK);
     hybrid_plan_destroy(plan);
     assert_null(oracle_check_spmm(1, &w->A, &w->X, 0, &w->before, &w->Y, 1));
     w->relayed = fake_relayed() - relayed;
@@ -119,6 +123,7 @@ static void x_goes_up_once(void **state)
         multiply(&w);
         assert_int_equal(w.relayed, (devices - 1) * bytes);
         assert_int_equal(w.loaded, bytes);
+        assert_int_equal(w.planned.predicted_h2d_bytes, w.done.h2d_bytes);
         assert_int_equal(w.peer_events, devices);
         close_world(&w);
     }
@@ -142,6 +147,7 @@ static void column_blocks_go_up_once(void **state)
             assert_int_equal(w.blocks, blocks);
             assert_int_equal(w.loaded, bytes);
             assert_int_equal(w.relayed, (devices - 1) * (int64_t)bytes);
+            assert_int_equal(w.done.predicted_h2d_bytes, w.done.h2d_bytes);
             assert_int_equal(hybrid_unpin(w.engine, w.X.data), HYBRID_OK);
             assert_int_equal(hybrid_unpin(w.engine, w.Y.data), HYBRID_OK);
             close_world(&w);
