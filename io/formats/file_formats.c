@@ -68,6 +68,7 @@ static hybrid_status open_format(hy_context *ctx, const hy_file_format *format,
             ctx, HYBRID_BAD_FILE,
             "%s: '::%s' selects a member, but files in the %s format have none",
             opening->input->path, opening->member, format->name);
+    hy_input_begin(ctx, opening->input); /* so that the caller can cancel the call */
     hybrid_status status = format->open(ctx, opening, out, &entries);
     if (status == HYBRID_OK && entries.ops)
         status = hy_entry_sort(ctx, &entries, out);

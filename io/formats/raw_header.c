@@ -313,7 +313,10 @@ static hybrid_status take_format(parser *s, hy_raw_form *out)
     int index    = 0;
 
     if (!accept(s, '{'))
-        return fail(s, s->p, "this is not a JSON object: it does not begin with '{'");
+        return fail(
+            s, s->p,
+            "the file has no format that is read: it begins neither as HDF5, Matrix "
+            "Market, .npy, .npz, PETSc or a list of numbers nor, with '{', as JSON");
     HY_TRY(take_key(s, format, &index));
     next(s);
     HY_TRY(take_word(s, format, &word));

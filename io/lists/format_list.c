@@ -92,7 +92,6 @@ static hybrid_status open_matrix(hy_context *ctx, const hy_opening *opening,
 
     (void)out;
     HY_TRY(hy_text_options_read(ctx, opening->input->path, opening->member, 1, &options));
-    hy_input_begin(ctx, opening->input);
     HY_TRY(hy_list_guess(ctx, opening->input, &options, &list));
     HY_TRY(hy_line_entries_open(ctx, sizeof(hy_list_reader), entries));
     hy_list_reader *r            = entries->reader;

@@ -41,7 +41,6 @@ static hybrid_status open_matrix(hy_context *ctx, const hy_opening *opening,
 
     (void)out;
     HY_TRY(hy_text_options_read(ctx, opening->input->path, opening->member, 0, &options));
-    hy_input_begin(ctx, opening->input);
     HY_TRY(hy_mtx_read_header(ctx, opening->input, &header));
     if (header.array)
         return hy_mtx_refuse_array(ctx, opening->input);

@@ -68,6 +68,7 @@ hybrid_status hy_spill_write(const hy_spill *spill, const void *data, size_t byt
 {
     const char *from = data;
 
+    HY_TRY(hy_progress_check(&spill->ctx->progress));
     if (hy_file_limit(at, bytes) >= 0)
         return failed(spill->ctx, "write");
     while (bytes > 0) {

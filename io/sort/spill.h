@@ -19,7 +19,8 @@ const char *hy_spill_folder(const hy_context *ctx);
 hybrid_status hy_spill_open(hy_context *ctx, hy_spill *out);
 
 /* Write or read `bytes` bytes at byte `at`. Any thread may call them. IO_FAILED names the
-   folder and the system's reason, such as a full disk. */
+   folder and the system's reason, such as a full disk. Writing is CANCELLED if the call is
+   cancelled. */
 hybrid_status hy_spill_write(const hy_spill *spill, const void *data, size_t bytes,
                              int64_t at);
 hybrid_status hy_spill_read(const hy_spill *spill, void *to, size_t bytes, int64_t at);

@@ -44,7 +44,7 @@ def test_errors_of_files(engine, tmp_path):
 
 @pytest.fixture
 def matrix():
-    A = sp.random_array((60, 60), density=0.1, format="csr", rng=1)
+    A = sp.csr_array(sp.random(60, 60, density=0.1, format="csr", random_state=1))
     A.data = np.round(A.data * 10)
     return A
 

@@ -105,14 +105,17 @@ static void store_zeros(const char *name, int64_t bytes, const char *json)
     io_store(io_temp(file), json, strlen(json));
 }
 
+/* Opens a file, which look() does not see. */
 static hybrid_file *open_file(hybrid_engine *engine, const char *name)
 {
     hybrid_file *file;
     char json[64];
 
     snprintf(json, sizeof json, "%s.json", name);
+    hybrid_engine_progress(engine, NULL, NULL);
     if (hybrid_file_open(engine, io_temp(json), &file) != HYBRID_OK)
         fail_msg("%s", hybrid_engine_message(engine));
+    hybrid_engine_progress(engine, look, NULL);
     return file;
 }
 
@@ -260,6 +263,18 @@ static void long_rows_of_x_are_read_in_pieces(void **state)
     matrix_free(&A);
 }
 
+/* Numbers of a compressed file are inflated when the file is opened. */
+static void opening_a_file_may_be_cancelled(void **state)
+{
+    hybrid_engine *engine = open_looking((reading){.stop = 1});
+    hybrid_file *file;
+
+    (void)state;
+    assert_int_equal(hybrid_file_open(engine, io_data("good_csr_deflated.npz"), &file),
+                     HYBRID_CANCELLED);
+    hybrid_engine_destroy(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +283,7 @@ int main(void)
         cmocka_unit_test(a_panel_ends_between_two_pieces),
         cmocka_unit_test(reading_a_matrix_tells_bytes),
         cmocka_unit_test(long_rows_of_x_are_read_in_pieces),
+        cmocka_unit_test(opening_a_file_may_be_cancelled),
     };
     return cmocka_run_group_tests_name("progress of reading", tests, NULL,
                                        io_group_remove);

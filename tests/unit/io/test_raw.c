@@ -31,8 +31,10 @@
 static const struct fault {
     const char *text, *sentence;
 } faults[] = {
-    {"", ":1: this is not a JSON object: it does not begin with '{'"},
-    {"[]", ":1: this is not a JSON object: it does not begin with '{'"},
+    {"", ":1: the file has no format that is read: it begins neither as HDF5, "
+         "Matrix Market"},
+    {"[]", ":1: the file has no format that is read: it begins neither as HDF5, "
+           "Matrix Market"},
     {"{}", ":1: expected a string in double quotes"},
     {"{\"rows\": 4}", ":1: 'rows' is an unknown key here"},
     {"{\"format\" \"hybrid-dense\"}", ":1: 'format' is not followed by ':'"},
