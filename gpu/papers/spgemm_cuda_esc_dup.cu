@@ -3,7 +3,7 @@
    prepare()   CPU: for each entry of A the number of its products, and a copy of its row
                of B behind the previous one (partition/format/pack_dup.c)
    multiply()  C'[t] = a[owner(t)] * dup_B[t], in place; puts rows into bins;
-               expands long rows
+               writes the sort keys of long rows (esc_expand.cuh)
    finish()    sorts by column within rows, adds equal columns, closes the gaps
 
    The GPU reads nothing through an index; B is neither on the device nor gathered. The
@@ -16,10 +16,10 @@
 
        (nnz_A + nnz_B) / nb + nnz(C'_block) <= 0.9 M / np
 
-   where M is the device memory in entries, nnz_B counts the rows of B that take part, and
-   nnz(C'_block) is a bound on the products (here their exact number). Chunks here fit
-   slots of M / np. Let e = 4 + s be the bytes of an entry, and n and p the entries of A
-   and the products of a chunk. Its pack is at least e (n + p) and its scratch
+   where M is the device memory in entries, nnz_B the entries of the rows of B that take
+   part, and nnz(C'_block) is a bound on the products (here their exact number). Chunks
+   here fit slots of M / np. Let e = 4 + s be the bytes of an entry, and n and p the
+   entries of A and the products of a chunk. Its pack is at least e (n + p) and its scratch
    (hy_pack_dup_work) at least 11/9 e (n + p), so a chunk that fits its slot has n + p <=
    0.45 M / np. Each entry of A brings a row of B, so nnz_B is at most the sum of p. The
    first term is therefore at most the mean of n + p over the chunks, which is at most

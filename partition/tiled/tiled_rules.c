@@ -57,10 +57,11 @@ static void cut(const hy_features *f, const hy_rates *r, hy_tiled_rules *rules)
     const int uneven     = f->row_cv > 1 || f->parameter[SEGMENT] == ON;
     const int64_t even   = uneven ? mean : most;
     const int64_t passes = ceil_of(f->out_cols, rules->R);
-    /* number of uncut rows that make one thread block for each multiprocessor (U = 1) */
+    /* number of strips that make one thread block for each multiprocessor, which the paper
+       writes as U = 1 */
     const int64_t wave =
         ceil_of((int64_t)HY_TILED_ROWS * hy_max(r->width, 1), hy_max(passes, 1));
-    /* length of segments, in entries, that makes U = 1 (U mu of the paper) */
+    /* length of segments, in entries, with which A has `wave` segments */
     const int64_t spread = hy_max(ceil_of(f->nnz, wave), least);
     const int idle       = (double)f->rows < IDLE * (double)wave;
 

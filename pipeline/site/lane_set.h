@@ -48,14 +48,15 @@ typedef struct hy_lane_set {
                                gate. */
 } hy_lane_set;
 
-/* Kinds of lanes. hy_lane_name() returns the name of a lane in traces and profilers:
-   "h2d" on the first device, "h2d1" on the second, and so on. The string is static. */
+/* Kinds of lanes, by what they carry. hy_lane_name() returns the name of a lane in traces
+   and profilers: for packs "h2d" on the first device, "h2d1" on the second, and so on.
+   The string is static. */
 typedef enum hy_lane_kind {
-    HY_NAME_IN,
-    HY_NAME_RUN,
-    HY_NAME_OUT,
-    HY_NAME_LOAD,
-    HY_NAME_PEER,
+    HY_NAME_IN,   /* packs of chunks, to the device */
+    HY_NAME_RUN,  /* kernels */
+    HY_NAME_OUT,  /* results of chunks, to the host */
+    HY_NAME_LOAD, /* B or X, to the device */
+    HY_NAME_PEER, /* B or X, from another device */
     HY_LANE_NAMES
 } hy_lane_kind;
 const char *hy_lane_name(hy_lane_kind kind, int device);

@@ -1,5 +1,8 @@
 /* tests/unit/partition/test_pack_tiled.c - the format of spmm.cuda.tiled contains the
-   rows of A and gives the right product. */
+   rows of A and gives the right product.
+
+   A strip is a row of A or a segment of one, and a slice is 32 strips
+   (partition/tiled/strips.h). The paper is that of Tiled SpMM (docs/papers.md). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
