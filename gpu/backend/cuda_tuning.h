@@ -68,17 +68,15 @@ enum {
                                       entries of a row, on average, for each of the
                                       subgroups of lanes that share the row; fewer if the
                                       device would be partly idle */
-    HY_MERGE_WAVES        = 2,     /* spmm.cuda.merge: if A has more tiles of the maximum
-                                      size than this many times what the device computes
-                                      at once, tiles have that size; else they are made
-                                      smaller, to fill the device a whole number of
-                                      times */
+    HY_MERGE_WAVES        = 2,     /* spmm.cuda.merge: tiles have the maximum size if A
+                                      has more of them than this many times what the
+                                      device computes at once; else they are smaller, to
+                                      fill the device a whole number of times */
     HY_MERGE_LOG_FIX      = 3,     /* spmm.cuda.merge: log2 of the maximum columns that
                                       one warp adds up for a row that was cut by tiles */
     HY_MERGE_MOST_ITEMS   = 2048,  /* spmm.cuda.merge: maximum items (entries and ends of
                                       rows) of a tile if rows of X have at most one line
-                                      (128 bytes), or X is scattered (see
-                                      HY_SPMM_SCATTERED) */
+                                      or X is scattered (HY_SPMM_SCATTERED) */
     HY_MERGE_UNEVEN_ITEMS = 1536,  /* spmm.cuda.merge: the same for all other X, if rows
                                       of A are uneven (row_cv above 1) and long
                                       (HY_MERGE_LONG_ROWS) */
@@ -93,8 +91,7 @@ enum {
     HY_MERGE_LONGEST      = 256,   /* spmm.cuda.merge, several columns of X: a row of up
                                       to this many entries, or of up to a quarter of a
                                       tile's items, is never cut */
-    HY_MERGE_PAPER_ITEMS  = 128,   /* spmm.cuda.merge with paper=1: items of a tile, one
-                                      for each of 128 threads (T = 1 in the paper) */
+    HY_MERGE_PAPER_ITEMS  = 128,   /* spmm.cuda.merge with paper=1: items of a tile */
     HY_MERGE_VECTOR_ITEMS = 816,   /* spmm.cuda.merge, one column of X: target for the
                                       items of a tile */
     HY_MERGE_VECTOR_TILES = 8,     /* spmm.cuda.merge, one column of X: if A would make
