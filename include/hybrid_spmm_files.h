@@ -83,6 +83,13 @@ HYBRID_API hybrid_status hybrid_spgemm_files_predict(hybrid_engine *engine,
 HYBRID_API hybrid_status hybrid_spmm_files(hybrid_engine *engine, double alpha,
     const hybrid_operand *A, const hybrid_operand *X, double beta,
     const hybrid_plan_options *options, hybrid_dense *Y);
+/** Predicts a call of hybrid_spmm_to_file() with these operands: sets rows, flops,
+    predicted_nnz_out, predicted_result_bytes, peak_host_bytes, host_bytes (bytes that are read
+    if each part of A touches all rows of X) and predicted_s of *out, and other fields to 0.
+    Reads some MB of the file of X to see how fast it is. */
+HYBRID_API hybrid_status hybrid_spmm_files_predict(hybrid_engine *engine,
+    const hybrid_operand *A, const hybrid_operand *X, const hybrid_plan_options *options,
+    hybrid_report *out);
 /** Computes Y = alpha*A*X + beta*Y as hybrid_spmm_run() does, for an X in a file that was
     opened with the plan's engine. X is read in parts; NO_MEMORY if one row does not fit. */
 HYBRID_API hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha,

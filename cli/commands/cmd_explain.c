@@ -92,6 +92,17 @@ static void print_sparse_fit(const cli_job *job)
                : "");
 }
 
+/* Prints what a run that writes Y to a file would take. */
+static void print_to_file(const cli_job *job)
+{
+    const hybrid_report *r = &job->report;
+
+    if (r->peak_host_bytes > 0)
+        printf("to a file   with -o: at most about %s of host memory, %s read, %s\n",
+               cli_bytes(r->peak_host_bytes).s, cli_bytes(r->host_bytes).s,
+               cli_seconds(r->predicted_s).s);
+}
+
 static int print_files(const cli_job *job)
 {
     printf("product     %s, values of %s\n",
@@ -107,6 +118,7 @@ static int print_files(const cli_job *job)
     print_result(job);
     print_sparse_fit(job);
     print_dense_fit(job);
+    print_to_file(job);
     printf(
         "parts       ranges of rows, each planned when it is read: the operands stay in "
         "their files\n");
@@ -233,6 +245,11 @@ static int print_json(const cli_job *job)
     cli_json_truth(&json, "planned", has_plan(job));
     if (has_plan(job))
         put_plan(&json, job, details);
+    else if (job->report.peak_host_bytes > 0) {
+        cli_json_int(&json, "predicted_peak_host_bytes", job->report.peak_host_bytes);
+        cli_json_int(&json, "predicted_read_bytes", job->report.host_bytes);
+        cli_json_real(&json, "predicted_s", job->report.predicted_s);
+    }
     cli_json_text(&json, "rates", machine.rates_date[0] ? machine.rates_path : NULL);
     cli_json_end(&json);
     fputc('\n', stdout);
@@ -242,7 +259,7 @@ static int print_json(const cli_job *job)
 
 int cli_explain(const cli_options *options)
 {
-    cli_job job = {.options = options, .explains = 1};
+    cli_job job = {.options = options, .explains = 1, .streams = 1};
     int code    = cli_job_check(options);
 
     cli_progress_open(options->progress, options->quiet);

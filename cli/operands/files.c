@@ -75,6 +75,7 @@ hybrid_status cli_files_to_file(cli_job *job)
     return status;
 }
 
+/* Predicts the size of Y if X is in memory or not made yet. */
 static void predict_y(cli_job *job)
 {
     hybrid_report *r    = &job->report;
@@ -91,13 +92,15 @@ int cli_files_predict(cli_job *job)
     const hybrid_operand A = left_of(job), B = right_of(job);
 
     job->report = (hybrid_report)HYBRID_REPORT_INIT;
-    if (!job->right) {
+    if (!job->right && !job->right_file) {
         predict_y(job);
         return CLI_DONE;
     }
     const hybrid_plan_options wanted = cli_job_wanted(job);
     cli_signals_defer();
-    return cli_signals_returned(
-        job->engine,
-        hybrid_spgemm_files_predict(job->engine, &A, &B, &wanted, &job->report));
+    const hybrid_status status =
+        job->right
+            ? hybrid_spgemm_files_predict(job->engine, &A, &B, &wanted, &job->report)
+            : hybrid_spmm_files_predict(job->engine, &A, &B, &wanted, &job->report);
+    return cli_signals_returned(job->engine, status);
 }

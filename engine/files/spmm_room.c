@@ -3,6 +3,8 @@
  */
 #include "engine/files/spmm_room.h"
 
+#include <math.h>
+
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "partition/parts/x_block.h"
@@ -68,6 +70,42 @@ static int64_t part_bytes_of(const hybrid_csr *A, int64_t rows)
                                (1 + 1.0 / UNEVEN)));
 }
 
+/* Returns the bytes of the entries of A that refer to the rows of a block of X, if A is
+   banded: a part of its rows then touches as large a part of X. Other parts touch more,
+   so that fewer of their entries refer to a block. */
+static double tile_bytes(const hy_spmm_room *room, const hybrid_csr *A, int64_t rows,
+                         double x_all, double x_block)
+{
+    const double touched = x_all * (double)rows / (double)hy_max(1, A->rows);
+    const double share   = touched > x_block ? x_block / touched : 1;
+
+    return share * (double)room->part_bytes;
+}
+
+/* Sets room->x_passes and room->peak_bytes, for parts of `rows` rows and a panel of Y
+   with rows of y_row bytes. */
+static void predict(const hy_files *call, const hy_sparse *A, const hy_source *X,
+                    int64_t rows, int64_t y_row, hy_spmm_room *room)
+{
+    const hybrid_csr *csr = A->source.csr;
+    const int in_blocks   = X->file && !room->whole_x;
+    const int64_t parts   = (csr->rows + rows - 1) / hy_max(1, rows);
+    const double x_all =
+        (double)X->rows * (double)X->cols * (double)hy_value_size(X->dense->type);
+    const double x_block =
+        (double)hy_min((int64_t)x_all, hy_x_block_bytes(&call->engine->ctx));
+    const double copied  = room->in_parts || A->source.file ? (parts > 1 ? 2 : 1) : 0;
+    const double written = y_row > 0 ? 2 * (double)room->piece_bytes : 0;
+    double peak          = copied * (double)room->part_bytes + (double)(rows * y_row) +
+                  fmin(written, 2 * (double)(csr->rows * y_row)) +
+                  (double)x_bytes(call, X, room->whole_x);
+
+    if (in_blocks)
+        peak += tile_bytes(room, csr, rows, x_all, x_block) + 16 * (double)rows;
+    room->x_passes   = X->file ? (room->whole_x ? 1 : parts) : 0;
+    room->peak_bytes = hy_meter_used(&call->engine->ctx.memory.meter) + (int64_t)peak;
+}
+
 /* Returns the sizes that a test has set. */
 static hy_spmm_room set_room(const hy_sparse *A, const hy_source *X, int to_file,
                              int64_t piece)
@@ -106,5 +144,6 @@ hy_spmm_room hy_spmm_room_of(const hy_files *call, const hy_sparse *A, const hy_
         rows            = y_row > 0 ? hy_max(1, hy_min(rows, MOST_PANEL / y_row)) : rows;
     }
     room.panel_rows = to_file ? rows : csr->rows;
+    predict(call, A, X, rows, y_row, &room);
     return room;
 }

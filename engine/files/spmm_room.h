@@ -19,6 +19,9 @@ typedef struct hy_spmm_room {
                            to it; the number of rows of A if Y is in memory */
     int64_t piece_bytes; /* maximum bytes of Y that are written at once, if Y goes to a
                             file */
+    int64_t x_passes;    /* number of times that X is read from its file, if A touches all
+                            of its rows in every part; 0: X is in memory */
+    int64_t peak_bytes;  /* most host memory that operands and Y will take, about */
 } hy_spmm_room;
 
 /* Divides the host memory that is free now. to_file: 1 if Y goes to a file, else 0. */

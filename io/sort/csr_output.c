@@ -11,6 +11,7 @@
 #include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "io/formats/plain_numbers.h"
+#include "io/sort/alike.h"
 
 enum { OFFSETS = 4096 }; /* offsets that a worker collects before it stores them */
 
@@ -56,8 +57,12 @@ hybrid_status hy_csr_output_open(const hy_entry_reader *entries, const char *nam
     const int64_t rows     = entries->rows;
     const hybrid_type type = entries->type;
 
-    *out = (hy_csr_output){
-        .ctx = ctx, .name = name, .base = entries->base, .type = type, .row = -1};
+    *out = (hy_csr_output){.ctx        = ctx,
+                           .name       = name,
+                           .base       = entries->base,
+                           .type       = type,
+                           .row        = -1,
+                           .has_values = in_memory};
     HY_TRY(open_array(ctx, in_memory, rows + 1, sizeof(int64_t), &out->row_ptr));
     HY_TRY(open_array(ctx, in_memory, nnz, sizeof(int32_t), &out->col));
     return open_array(ctx, in_memory, nnz, hy_value_size(type), &out->values);
@@ -222,9 +227,37 @@ static hybrid_status store_pieces(void *arg, int part, int64_t begin, int64_t en
         const int64_t count = s->first[piece + 1] - s->first[piece];
         HY_TRY(convert_piece(s, piece, s->rooms[part]));
         HY_TRY(put(&s->out->col, at, count, s->rooms[part]->col));
-        HY_TRY(put(&s->out->values, at, count, s->rooms[part]->values));
+        if (s->out->has_values)
+            HY_TRY(put(&s->out->values, at, count, s->rooms[part]->values));
     }
     return HYBRID_OK;
+}
+
+/* Stores the values that are left out so far, and all later ones. */
+static hybrid_status begin_values(hy_csr_output *out)
+{
+    char values[OFFSETS * sizeof(double)];
+
+    out->has_values = 1;
+    for (int64_t k = 0; k < OFFSETS; k++)
+        hy_value_put(out->type, values, k, out->value);
+    for (int64_t at = 0; at < out->nnz; at += OFFSETS)
+        HY_TRY(put(&out->values, at, hy_min(OFFSETS, out->nnz - at), values));
+    return HYBRID_OK;
+}
+
+/* Values are stored from the first one on that differs from others. Values that are
+   summed count as different. */
+static hybrid_status look_at_values(hy_csr_output *out, const storing *s)
+{
+    if (out->has_values)
+        return HYBRID_OK;
+    if (out->nnz == 0)
+        out->value = s->records[0].value;
+    return s->first[s->pieces] == s->count &&
+                   hy_records_alike(s->records, s->count, out->value)
+               ? HYBRID_OK
+               : begin_values(out);
 }
 
 static hybrid_status run(hy_csr_output *out, storing *s)
@@ -239,6 +272,7 @@ static hybrid_status run(hy_csr_output *out, storing *s)
     s->rooms = memset(array, 0, (size_t)hy_pool_threads(ctx->pool) * sizeof(void *));
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, s->pieces, 1, count_groups, s));
     HY_TRY(hy_prefix_sum(ctx, s->first, s->pieces));
+    HY_TRY(look_at_values(out, s));
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, s->pieces, 1, store_pieces, s));
     out->nnz += s->first[s->pieces];
     out->row = row_of(out, s->records[s->count - 1].key);
@@ -332,5 +366,8 @@ hybrid_status hy_csr_output_finish(hy_csr_output *out, int64_t rows, int64_t col
                                   .space       = HYBRID_SPACE_HOST};
     HY_TRY(take(out, &out->row_ptr, rows + 1, matrix->name, &matrix->row_ptr));
     HY_TRY(take(out, &out->col, out->nnz, matrix->name, &matrix->col));
-    return take(out, &out->values, out->nnz, matrix->name, &matrix->values);
+    return out->has_values
+               ? take(out, &out->values, out->nnz, matrix->name, &matrix->values)
+               : hy_alike_numbers(out->ctx, out->type, out->value, out->nnz,
+                                  &matrix->values);
 }

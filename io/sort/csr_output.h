@@ -1,5 +1,5 @@
-/* io/sort/csr_output.h - receives the entries of a matrix in ascending order and becomes a
-   matrix in compressed rows, in memory or in temporary files. */
+/* io/sort/csr_output.h - receives the entries of a matrix in ascending order and becomes
+   a matrix in compressed rows, in memory or in temporary files. */
 #ifndef HY_CSR_OUTPUT_H
 #define HY_CSR_OUTPUT_H
 
@@ -29,10 +29,12 @@ typedef struct hy_csr_output {
     hy_record carry; /* the last entry received, with its sum so far: the next record may
                         have its row and column */
     int has_carry;
+    int has_values; /* 0: all values so far are `value`, and `values` has none of them */
+    double value;
 } hy_csr_output;
 
-/* Opens an output for entries that have all been read: in memory for at most `nnz` entries,
-   or in temporary files if `in_memory` is 0. Close it in any case. */
+/* Opens an output for entries that have all been read: in memory for at most `nnz`
+   entries, or in temporary files if `in_memory` is 0. Close it in any case. */
 hybrid_status hy_csr_output_open(const hy_entry_reader *entries, const char *name,
                                  int in_memory, int64_t nnz, hy_csr_output *out);
 

@@ -167,7 +167,7 @@ static hybrid_status append_to_run(void *arg, hy_record *records, int64_t count)
 /* Merges groups of at most `most` runs, each to one longer run. */
 static hybrid_status merge_groups(sorter *s, int64_t most)
 {
-    hy_runs fewer        = {.ctx = s->ctx};
+    hy_runs fewer        = {.ctx = s->ctx, .has_values = s->runs.has_values};
     hybrid_status status = HYBRID_OK;
 
     for (int64_t i = 0; i < s->runs.count && status == HYBRID_OK; i += most) {

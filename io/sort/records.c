@@ -245,6 +245,14 @@ static hybrid_status sort(hy_context *ctx, sorter *s)
     return hy_pool_for(ctx->pool, HY_COMPUTE, 0, s->buckets, 1, sort_buckets, s);
 }
 
+int hy_records_alike(const hy_record *records, int64_t count, double value)
+{
+    for (int64_t k = 0; k < count; k++)
+        if (memcmp(&records[k].value, &value, sizeof value) != 0)
+            return 0;
+    return 1;
+}
+
 hybrid_status hy_records_sort(hy_context *ctx, hy_record *records, hy_record *spare,
                               int64_t count)
 {

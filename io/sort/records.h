@@ -35,6 +35,9 @@ static inline int hy_key_same(uint64_t a, uint64_t b)
     return a >> 1 == b >> 1;
 }
 
+/* Returns 1 if the values of all records have the bits of `value`. */
+int hy_records_alike(const hy_record *records, int64_t count, double value);
+
 /* Records that a worker handles at once; tests make the number small. */
 extern int64_t hy_records_piece;
 

@@ -14,14 +14,17 @@
 
 int64_t hy_runs_block = 4096;
 
-enum { LEAST_ROOM = 16 }; /* number of runs for which memory is allocated at first */
+enum {
+    LEAST_ROOM = 16,  /* number of runs for which memory is allocated at first */
+    KEYS       = 4096 /* keys that are written at once */
+};
 
 /* ---- writing ----------------------------------------------------------------------- */
 
 typedef struct writing {
     const hy_spill *spill;
     const hy_record *records;
-    int64_t count, at;
+    int64_t count, at; /* at: byte of the first record in the spill */
 } writing;
 
 static hybrid_status write_pieces(void *arg, int part, int64_t begin, int64_t end)
@@ -34,9 +37,32 @@ static hybrid_status write_pieces(void *arg, int part, int64_t begin, int64_t en
         const int64_t count = hy_min(hy_records_piece, w->count - first);
         HY_TRY(hy_spill_write(w->spill, w->records + first,
                               (size_t)count * sizeof *w->records,
-                              (w->at + first) * (int64_t)sizeof *w->records));
+                              w->at + first * (int64_t)sizeof *w->records));
     }
     return HYBRID_OK;
+}
+
+/* Writes the keys of records [begin, end). */
+static hybrid_status write_keys(void *arg, int part, int64_t begin, int64_t end)
+{
+    const writing *w = arg;
+    uint64_t keys[KEYS];
+    (void)part;
+
+    for (int64_t i = begin; i < end; i += KEYS) {
+        const int64_t count = hy_min(KEYS, end - i);
+        for (int64_t k = 0; k < count; k++)
+            keys[k] = w->records[i + k].key;
+        HY_TRY(hy_spill_write(w->spill, keys, (size_t)count * sizeof *keys,
+                              w->at + i * (int64_t)sizeof *keys));
+    }
+    return HYBRID_OK;
+}
+
+/* Returns the bytes of a record in the spill. */
+static int64_t record_bytes(int has_values)
+{
+    return has_values ? (int64_t)sizeof(hy_record) : (int64_t)sizeof(uint64_t);
 }
 
 static hybrid_status note_run(hy_runs *runs, int64_t count)
@@ -52,25 +78,35 @@ static hybrid_status note_run(hy_runs *runs, int64_t count)
         runs->run  = array;
         runs->room = room;
     }
-    runs->run[runs->count++] = (hy_sorted_run){runs->records, count};
+    runs->run[runs->count++] = (hy_sorted_run){runs->bytes, count, runs->has_values};
     return HYBRID_OK;
 }
 
 hybrid_status hy_runs_add(hy_runs *runs, const hy_record *records, int64_t count,
                           int is_new)
 {
-    writing w = {&runs->spill, records, count, runs->records};
+    hy_pool *pool   = runs->ctx->pool;
+    const writing w = {&runs->spill, records, count, runs->bytes};
 
     if (!runs->spill.ctx)
         HY_TRY(hy_spill_open(runs->ctx, &runs->spill));
-    HY_TRY(hy_pool_for(runs->ctx->pool, HY_COMPUTE, 0,
-                       (count + hy_records_piece - 1) / hy_records_piece, 1, write_pieces,
-                       &w));
-    if (is_new || runs->count == 0)
+    if (runs->count == 0 && !runs->has_values && count > 0)
+        runs->value = records[0].value;
+    if (!runs->has_values)
+        runs->has_values = !hy_records_alike(records, count, runs->value);
+    if (runs->has_values)
+        HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0,
+                           (count + hy_records_piece - 1) / hy_records_piece, 1,
+                           write_pieces, (void *)&w));
+    else
+        HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, count, hy_records_piece, write_keys,
+                           (void *)&w));
+    if (is_new || runs->count == 0 ||
+        runs->run[runs->count - 1].has_values != runs->has_values)
         HY_TRY(note_run(runs, count));
     else
         runs->run[runs->count - 1].count += count;
-    runs->records += count;
+    runs->bytes += count * record_bytes(runs->has_values);
     return HYBRID_OK;
 }
 
@@ -102,19 +138,35 @@ typedef struct merge {
                                 count * block records each; next[-1] may be overwritten */
 } merge;
 
+/* Makes records of `count` keys, which lie in the second half of the records' memory:
+   each is read before its bytes are overwritten. */
+static void add_values(hy_record *records, int64_t count, double value)
+{
+    const char *keys = (const char *)records + (size_t)count * sizeof(uint64_t);
+
+    for (int64_t k = 0; k < count; k++) {
+        hy_record r = {.value = value};
+        memcpy(&r.key, keys + (size_t)k * sizeof r.key, sizeof r.key);
+        records[k] = r;
+    }
+}
+
 static hybrid_status fill_blocks(void *arg, int part, int64_t begin, int64_t end)
 {
-    const merge *m    = arg;
-    const size_t size = sizeof(hy_record);
+    const merge *m = arg;
     (void)part;
 
     for (int64_t i = begin; i < end; i++) {
         input *in           = &m->inputs[i];
         const int64_t count = hy_min(m->block - in->held, in->rest.count);
-        HY_TRY(hy_spill_read(&m->runs->spill, in->block + in->held, (size_t)count * size,
-                             in->rest.first * (int64_t)size));
+        const size_t bytes  = (size_t)(count * record_bytes(in->rest.has_values));
+        hy_record *to       = in->block + in->held;
+        char *at            = (char *)(to + count) - bytes;
+        HY_TRY(hy_spill_read(&m->runs->spill, at, bytes, in->rest.at));
+        if (!in->rest.has_values)
+            add_values(to, count, m->runs->value);
         in->held += count;
-        in->rest.first += count;
+        in->rest.at += (int64_t)bytes;
         in->rest.count -= count;
     }
     return HYBRID_OK;

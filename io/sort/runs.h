@@ -8,8 +8,9 @@
 /* Records of one run ascend. Records of equal keys are in the order of the matrix's file,
    within a run and from run to run. */
 typedef struct hy_sorted_run {
-    int64_t first, count; /* index in the spill of the run's first record, and number of
-                             its records */
+    int64_t at;     /* position of the next record in the spill, in bytes */
+    int64_t count;  /* number of records */
+    int has_values; /* 0: the spill has the keys alone; all values are runs->value */
 } hy_sorted_run;
 
 typedef struct hy_runs {
@@ -17,10 +18,13 @@ typedef struct hy_runs {
     hy_spill spill;
     hy_sorted_run *run; /* allocated with hy_array() */
     int64_t count, room;
-    int64_t records; /* number of records in the spill */
+    int64_t bytes;  /* bytes in the spill */
+    int has_values; /* 0: all values so far are `value`, as in a list without weights */
+    double value;
 } hy_runs;
 
-/* Appends a run, or extends the last run if `is_new` is 0. `records` ascend. */
+/* Appends a run. Extends the last run if `is_new` is 0, unless that one has no values and
+   these records need them. `records` ascend. */
 hybrid_status hy_runs_add(hy_runs *runs, const hy_record *records, int64_t count,
                           int is_new);
 void hy_runs_close(hy_runs *runs); /* accepts a zeroed struct */

@@ -271,6 +271,24 @@ static void every_size_of_run_and_block(void **state)
         }
 }
 
+/* Values that are all the same are not stored. They are stored from the first other value
+   on, wherever it comes, and after the first sum of two of them. */
+static void values_may_be_all_the_same(void **state)
+{
+    static const int64_t others[] = {3000, 0, 1, 1700, 2999};
+
+    (void)state;
+    for (pattern p = 0; p < PATTERNS; p++)
+        for (size_t i = 0; i < 2 * sizeof others / sizeof *others; i++) {
+            list l = make_list(p, 3000, 1 << 20, i % 2 ? 1 << 20 : 77);
+            for (int64_t k = 0; k < l.count; k++)
+                l.entry[k].value = k < others[i / 2] ? 1 : 1.5;
+            set_sizes(i % 3 == 0 ? 200 : 2000, 4, 16);
+            check_list(&l, i % 2 ? HYBRID_F32 : HYBRID_F64);
+            free(l.entry);
+        }
+}
+
 static void sizes_may_be_learnt(void **state)
 {
     (void)state;
@@ -547,6 +565,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(every_size_of_run_and_block, reset_sizes),
+        cmocka_unit_test_teardown(values_may_be_all_the_same, reset_sizes),
         cmocka_unit_test_teardown(sizes_may_be_learnt, reset_sizes),
         cmocka_unit_test_teardown(keys_of_all_widths, reset_sizes),
         cmocka_unit_test_teardown(empty_matrices, reset_sizes),

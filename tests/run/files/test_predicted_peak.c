@@ -1,0 +1,115 @@
+/* tests/run/files/test_predicted_peak.c - hybrid_spmm_files_predict() tells the host
+   memory that hybrid_spmm_to_file() takes, within a tenth. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/data/csr.h"
+#include "support/engines/io_fixture.h"
+#include "support/engines/open_host.h"
+#include "support/inputs/cases.h"
+#include "support/inputs/stored.h"
+
+enum { ROWS = 100000, PER_ROW = 5, MIB = 1 << 20 };
+
+static const test_kind kind = {HYBRID_F32, HYBRID_I64, 1};
+
+static void is_ok(const hybrid_engine *engine, hybrid_status status)
+{
+    if (status != HYBRID_OK)
+        fail_msg("status %d: %s", (int)status, hybrid_engine_message(engine));
+}
+
+/* Moves the columns of each row together, near the diagonal. */
+static void make_banded(hybrid_csr *A)
+{
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = hy_offset(A, i), end = hy_offset(A, i + 1); k < end; k++) {
+            const int64_t first = i < ROWS - 100 ? i : ROWS - 100;
+            hy_cols(A)[k]       = (int32_t)(first + k - hy_offset(A, i));
+        }
+}
+
+/* Writes A and X, with this number of columns, to a.json and x.npy. */
+static void store_operands(int banded, int64_t cols)
+{
+    hybrid_engine *engine = open_host(2, 0);
+    hybrid_csr A;
+    hybrid_dense X;
+
+    matrix_random(ROWS, ROWS, PER_ROW, 3, kind, &A);
+    if (banded)
+        make_banded(&A);
+    stored_write_csr("a", &A);
+    is_ok(engine,
+          hybrid_dense_create(engine, ROWS, cols, HYBRID_ROW_MAJOR, HYBRID_F32, &X));
+    is_ok(engine, hybrid_dense_random(engine, 7, &X));
+    is_ok(engine, hybrid_write_npy(engine, io_temp("x.npy"), &X));
+    hybrid_dense_free(engine, &X);
+    matrix_free(&A);
+    hybrid_engine_destroy(engine);
+}
+
+/* Compares prediction and run with `cap` bytes of host memory. Returns how often X is
+   read if every part of A touches all of its rows. */
+static int64_t compare(int64_t cap, int64_t cols)
+{
+    hybrid_engine *engine  = open_host(2, (size_t)cap);
+    hybrid_report foretold = HYBRID_REPORT_INIT, report = HYBRID_REPORT_INIT;
+    hybrid_file *a, *x;
+
+    is_ok(engine, hybrid_file_open(engine, io_temp("a.json"), &a));
+    is_ok(engine, hybrid_file_open(engine, io_temp("x.npy"), &x));
+    const hybrid_operand A = {.file = a}, X = {.file = x};
+    const int64_t a_bytes = hy_csr_bytes(ROWS, hybrid_file_csr(a).nnz, HYBRID_F32);
+    is_ok(engine, hybrid_spmm_files_predict(engine, &A, &X, NULL, &foretold));
+    is_ok(engine, hybrid_spmm_to_file(engine, 1, &A, &X, NULL, io_temp("y.npy"), NULL));
+    is_ok(engine, hybrid_engine_report(engine, &report));
+    const double ratio =
+        (double)foretold.peak_host_bytes / (double)report.peak_host_bytes;
+    print_message("cap %lld MiB, %lld columns: %lld bytes foretold, %lld bytes\n",
+                  (long long)(cap / MIB), (long long)cols,
+                  (long long)foretold.peak_host_bytes, (long long)report.peak_host_bytes);
+    assert_true(ratio > 0.9 && ratio < 1.1);
+    assert_true(report.peak_host_bytes <= cap);
+    assert_int_equal(foretold.rows, ROWS);
+    assert_int_equal(foretold.predicted_result_bytes, ROWS * cols * 4);
+    assert_true(foretold.predicted_s > 0);
+    hybrid_file_close(a);
+    hybrid_file_close(x);
+    hybrid_engine_destroy(engine);
+    return (foretold.host_bytes - a_bytes) / (ROWS * cols * 4);
+}
+
+static void peaks_are_foretold(void **state)
+{
+    (void)state;
+    for (int banded = 0; banded < 2; banded++) {
+        store_operands(banded, 64);
+        assert_true(compare((int64_t)24 * MIB, 64) > 1);     /* X passes in blocks */
+        assert_int_equal(compare((int64_t)64 * MIB, 64), 1); /* X stays in memory */
+    }
+}
+
+static void missing_arguments_are_refused(void **state)
+{
+    hybrid_engine *engine  = open_host(2, 0);
+    const hybrid_operand A = {.csr = NULL};
+
+    (void)state;
+    assert_int_equal(hybrid_spmm_files_predict(engine, &A, &A, NULL, NULL),
+                     HYBRID_BAD_ARGUMENT);
+    hybrid_engine_destroy(engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(peaks_are_foretold),
+        cmocka_unit_test(missing_arguments_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, io_group_remove);
+}
