@@ -60,8 +60,10 @@ int cli_format_check(const cli_options *options, int dense)
         return cli_fail(
             CLI_USAGE,
             "the ending of '%s' is unknown; a %s result needs a name ending in "
-            "%s, or --format %s (supported are .mtx for sparse results and "
-            ".npy for dense ones)",
+            "%s, or --format %s (supported are .mtx, .mtx.gz, .mtx.zst, .npz, .h5, "
+            ".petsc and .json for sparse results, and .npy, .h5, .petsc and .json for "
+            "dense "
+            "ones)",
             name, dense ? "dense" : "sparse", dense ? ".npy" : ".mtx",
             dense ? "npy" : "mtx");
     if (found != wanted)

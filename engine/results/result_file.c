@@ -56,7 +56,7 @@ hybrid_status hy_result_check(hybrid_engine *engine, const char *path,
     if (!out->format || !out->format->create)
         return hy_fail(ctx, HYBRID_UNSUPPORTED,
                        "'%s': no format is written under such a name", path);
-    return HYBRID_OK;
+    return out->format->may_create ? out->format->may_create(ctx, path) : HYBRID_OK;
 }
 
 const char *hybrid_file_format(const char *path)

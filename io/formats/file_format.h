@@ -48,6 +48,9 @@ typedef struct hy_file_format {
        BAD_ARGUMENT if the format cannot hold such a matrix. */
     hybrid_status (*create)(hy_context *ctx, const char *path, const hy_file_shape *shape,
                             hy_file_writer *out);
+    /* (optional) Returns UNSUPPORTED, with a sentence, if this build lacks a library that
+       files of this name need. Asked before anything is computed. */
+    hybrid_status (*may_create)(hy_context *ctx, const char *path);
     int nnz_first; /* 1: create() needs the number of entries of a sparse matrix */
 } hy_file_format;
 

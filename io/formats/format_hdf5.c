@@ -38,7 +38,27 @@ static hybrid_status open_matrix(hy_context *ctx, const hy_opening *opening,
                    opening->input->path);
 }
 
-const hy_file_format hy_format_hdf5 = {
-    .name = "HDF5", .has_members = 1, .is = is_hdf5, .open = open_matrix};
+static hybrid_status may_create(hy_context *ctx, const char *path)
+{
+    return hy_fail(
+        ctx, HYBRID_UNSUPPORTED,
+        "cannot write '%s': this build has no HDF5: it was made without libhdf5", path);
+}
+
+static hybrid_status create(hy_context *ctx, const char *path, const hy_file_shape *shape,
+                            hy_file_writer *out)
+{
+    (void)shape;
+    (void)out;
+    return may_create(ctx, path);
+}
+
+const hy_file_format hy_format_hdf5 = {.name        = "HDF5",
+                                       .endings     = ".h5 .hdf5",
+                                       .has_members = 1,
+                                       .is          = is_hdf5,
+                                       .open        = open_matrix,
+                                       .create      = create,
+                                       .may_create  = may_create};
 
 #endif

@@ -17,6 +17,7 @@ enum {
     INDEX,
     VALUES,
     FILES,
+    NAMES         = 1000, /* names that are tried for a file */
     NAME_BYTES    = 4096,
     ESCAPED_BYTES = 6 * NAME_BYTES + 8,
     OLD_BYTES     = 1 << 20 /* maximum bytes of an old description that are searched for
@@ -74,17 +75,31 @@ static int put_name(const char *target, int file, const char *middle, char to[NA
            NAME_BYTES;
 }
 
+/* Returns 1 if the file may be written: there is none, or it belongs to an older matrix
+   of the description `target`, which no longer names it. */
+static int is_free(const char *target, const char *path, char *memory)
+{
+    char wanted[ESCAPED_BYTES];
+
+    if (access(path, F_OK) != 0)
+        return 1;
+    quote(base_of(path), wanted);
+    return access(target, F_OK) == 0 && !file_holds(target, wanted, memory);
+}
+
+/* Chooses C.index.bin, C.1.index.bin and so on: the first name that is free. */
 static hybrid_status choose_name(hy_context *ctx, const char *target, int file,
                                  char to[NAME_BYTES])
 {
-    char wanted[ESCAPED_BYTES];
+    char middle[16] = "";
     void *memory;
-    int fits = put_name(target, file, "", to);
+    int fits = put_name(target, file, middle, to);
 
     HY_TRY(hy_array(ctx, OLD_BYTES, 1, "the description of a file", &memory));
-    quote(base_of(to), wanted);
-    if (fits && file_holds(target, wanted, memory))
-        fits = put_name(target, file, ".1", to);
+    for (int i = 1; fits && i < NAMES && !is_free(target, to, memory); i++) {
+        snprintf(middle, sizeof middle, ".%d", i);
+        fits = put_name(target, file, middle, to);
+    }
     hy_array_free(ctx, memory);
     return fits ? HYBRID_OK
                 : hy_fail(ctx, HYBRID_BAD_ARGUMENT,

@@ -182,6 +182,16 @@ static const H5FD_class_t class = {
 
 /* ---- functions for the room -------------------------------------------------------- */
 
+/* Closes the list and keeps the errors of libhdf5, which every call clears. */
+static void close_list(hid_t list)
+{
+    const hid_t errors = H5Eget_current_stack();
+
+    (void)H5Pclose(list);
+    if (errors >= 0)
+        (void)H5Eset_current_stack(errors); /* frees `errors`, too */
+}
+
 hid_t hy_h5_driver_open(const char *path, hy_h5_disk *disk)
 {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -197,7 +207,7 @@ hid_t hy_h5_driver_open(const char *path, hy_h5_disk *disk)
                                : H5Fopen(path, H5F_ACC_RDONLY, access);
     opening = NULL;
     if (access >= 0)
-        (void)H5Pclose(access);
+        close_list(access);
     return file;
 }
 

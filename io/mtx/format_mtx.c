@@ -3,6 +3,7 @@
 #include "io/mtx/line_entries.h"
 #include "io/mtx/mtx_append.h"
 #include "io/lists/text_options.h"
+#include "io/text/encoder.h"
 
 static int mirror_of(hy_mtx_symmetry symmetry)
 {
@@ -47,9 +48,17 @@ static hybrid_status open_matrix(hy_context *ctx, const hy_opening *opening,
     return open_entries(ctx, opening, &header, (hybrid_type)options.type, entries);
 }
 
+static hybrid_status may_create(hy_context *ctx, const char *path)
+{
+    const hy_encoder *encoder;
+
+    return hy_encoder_of_name(ctx, path, &encoder);
+}
+
 const hy_file_format hy_format_mtx = {.name        = "Matrix Market",
                                       .endings     = ".mtx .mtx.gz .mtx.zst",
                                       .has_members = 1,
                                       .is          = hy_mtx_has_banner,
                                       .open        = open_matrix,
-                                      .create      = hy_mtx_create};
+                                      .create      = hy_mtx_create,
+                                      .may_create  = may_create};

@@ -38,10 +38,10 @@ for size in 100000000 100000000B 100000K 100M 100MiB 1G 1GiB 1TiB 100000KB 100MB
     expect 0 multiply A.mtx -q --backend host --device-memory "$size" --host-memory "$size"
 done
 printf '%s\n' '%%MatrixMarket matrix array real general' '3 1' 1 2 3 >X.mtx
-for name in C.mtx.gz K.bin K.csv K mtx .mtx.; do
-    wrong "ending of '$name' is unknown; a sparse .* in .mtx, .*supported are .mtx .* and .npy" \
+for name in C.mtx.xz K.bin K.csv K mtx .mtx.; do
+    wrong "ending of '$name' is unknown; a sparse .* in .mtx, .*supported are .mtx, .* and .npy" \
         multiply A.mtx -o "$name"
-    wrong "ending of '$name' is unknown; a dense .* in .npy, .*supported are .mtx .* and .npy" \
+    wrong "ending of '$name' is unknown; a dense .* in .npy, .*supported are .mtx, .* and .npy" \
         multiply A.mtx X.mtx -o "$name"
     wrong "ending of '$name' is unknown" generate er:3,1 -o "$name"
 done

@@ -101,6 +101,12 @@ def check_raw(folder):
             copy(folder / "a.npz", folder / "r.json", step)
             copy(folder / "r.json", folder / "b.npz")
             check_same(A, sp.load_npz(folder / "b.npz"))
+    (folder / "s.index.bin").write_text("another file")  # no s.json: it belongs to nobody
+    copy(folder / "a.npz", folder / "s.json", "1")
+    assert (folder / "s.index.bin").read_text() == "another file"
+    assert (folder / "s.1.index.bin").exists() and (folder / "s.values.bin").exists()
+    copy(folder / "s.json", folder / "b.npz")
+    check_same(A, sp.load_npz(folder / "b.npz"))
     for shape in (30, 20), (1000, 3), (0, 4), (4, 0):
         X = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
         np.save(folder / "x.npy", X)

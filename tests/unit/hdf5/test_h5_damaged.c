@@ -177,6 +177,9 @@ static void damaged_files_are_refused(void **state)
     io_store(io_temp("a.h5"), text, bytes);
     h5_refuse(NULL, HYBRID_BAD_FILE,
               "chunk 0 of 'X/data' cannot be decoded: its checksum is wrong");
+    io_store(io_temp("a.h5"), text, bytes / 2);
+    h5_refuse(NULL, HYBRID_BAD_FILE,
+              "libhdf5 cannot open the file: truncated file: eof = ");
     memset(text + 9, 77, bytes - 9);
     io_store(io_temp("a.h5"), text, bytes);
     h5_refuse(NULL, HYBRID_BAD_FILE, "libhdf5 cannot open the file: ");
