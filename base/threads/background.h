@@ -36,14 +36,14 @@ void hy_background_open(hy_context *ctx, hy_background *out);
 
 /* Starts fn(arg) in a thread. If no thread can be made, calls it at once. Call
    hy_background_wait() before the next start. */
-void hy_background_start(hy_background *ahead, hy_background_fn fn, void *arg);
+void hy_background_start(hy_background *background, hy_background_fn fn, void *arg);
 
 /* Waits for the end of fn, and reports the progress of the public call meanwhile. Returns
    the status of fn, whose sentence becomes that of the context. */
-hybrid_status hy_background_wait(hy_background *ahead);
+hybrid_status hy_background_wait(hy_background *background);
 
 /* Waits for the end of fn, and forgets its status. */
-void hy_background_close(hy_background *ahead);
+void hy_background_close(hy_background *background);
 
 #ifdef __cplusplus
 }

@@ -304,7 +304,7 @@ static int is_final(const hybrid_plan *plan, hy_portion *portion, hybrid_status 
     if (!plan->product.streams)
         return 1;
     if (status == HYBRID_OK)
-        return hy_stream_settle(portion);
+        return hy_stream_adopt(portion);
     return status != HYBRID_NO_DEVICE_MEMORY && status != HYBRID_UNSUPPORTED;
 }
 

@@ -86,7 +86,7 @@ static int holds_rows(const hy_portion *portion, const hy_features *largest)
            hy_slot_pinned_bytes(v, &f, r) <= hy_slot_pinned_bytes(v, largest, r);
 }
 
-int hy_stream_settle(hy_portion *portion)
+int hy_stream_adopt(hy_portion *portion)
 {
     hy_layout *layout           = &portion->layout;
     const hy_settings *settings = hy_settings_of(portion->product->engine);

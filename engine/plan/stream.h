@@ -2,7 +2,7 @@
 
    The plan of such a product has estimates: a sampled profile, and chunks that are cut
    with it. The run counts the rows of each chunk shortly before the chunk begins, and
-   cuts the chunk anew if it does not fit its slot (pipeline/run/ahead.h). */
+   cuts the chunk anew if it does not fit its slot (pipeline/run/refine.h). */
 #ifndef HY_STREAM_H
 #define HY_STREAM_H
 
@@ -23,6 +23,6 @@ size_t hy_stream_slot(const hy_profile *profile, size_t slot_bytes);
    run could not keep to the layout, because it has few chunks, a row might not fit a
    slot, or the variant does not read CSR: then the product must be inspected
    completely. */
-int hy_stream_settle(hy_portion *portion);
+int hy_stream_adopt(hy_portion *portion);
 
 #endif /* HY_STREAM_H */

@@ -196,8 +196,8 @@ hybrid_status hy_cuda_lane_copy(hy_lane *self, void *dst, const void *src, size_
     return HYBRID_OK;
 }
 
-/* Asks CUDA, and enables the access, each time, because other users of CUDA in the process
-   may disable it. */
+/* Asks CUDA, and enables the access, each time, because other users of CUDA in the
+   process may disable it. */
 int hy_cuda_reads(hy_backend *self, const hy_backend *other)
 {
     const int own = hy_cuda_mine(self)->device;

@@ -15,8 +15,8 @@
 
    cudaHostAlloc() makes 2 GB of pages a second, which would take most of the time of a
    first product. It is ten times faster to map memory as huge pages, let all workers
-   write to them, and register all of the memory in one call. The pages lie on the device's
-   NUMA node, whichever worker touches them. */
+   write to them, and register all of the memory in one call. The pages lie on the
+   device's NUMA node, whichever worker touches them. */
 
 static hybrid_status touch(void *arg, int part, int64_t begin, int64_t end)
 {

@@ -19,11 +19,11 @@
    where M is the device memory in entries, nnz_B the entries of the rows of B that take
    part, and nnz(C'_block) is a bound on the products (here their exact number). Chunks
    here fit slots of M / np. Let e = 4 + s be the bytes of an entry, and n and p the
-   entries of A and the products of a chunk. Its pack is at least e (n + p) and its scratch
-   (hy_pack_dup_work) at least 11/9 e (n + p), so a chunk that fits its slot has n + p <=
-   0.45 M / np. Each entry of A brings a row of B, so nnz_B is at most the sum of p. The
-   first term is therefore at most the mean of n + p over the chunks, which is at most
-   0.45 M / np. The second term is at most that as well.
+   entries of A and the products of a chunk. Its pack is at least e (n + p) and its
+   scratch (hy_pack_dup_work) at least 11/9 e (n + p), so a chunk that fits its slot has n
+   + p <= 0.45 M / np. Each entry of A brings a row of B, so nnz_B is at most the sum of
+   p. The first term is therefore at most the mean of n + p over the chunks, which is at
+   most 0.45 M / np. The second term is at most that as well.
    tests/unit/partition/test_esc_dup.c asserts the inequality.
 
    Source: X. Wu, Optimizing Sparse Matrix-Matrix Multiplication on a Heterogeneous

@@ -18,7 +18,7 @@ static hybrid_status open_list(hy_context *ctx, hy_input *input, hybrid_type typ
 
     HY_TRY(hy_array(ctx, (int64_t)length, 1, "the name of a file", &name));
     snprintf(options, sizeof options, "type=%s", hy_value_type_of(type)->name);
-    out->name            = memcpy(name, input->path, length);
+    out->name = memcpy(name, input->path, length);
     hy_input_begin(ctx, input);
     hybrid_status status = hy_format_list.open(ctx, &opening, out, &entries);
     if (status == HYBRID_OK)

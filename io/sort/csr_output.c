@@ -248,7 +248,7 @@ static hybrid_status begin_values(hy_csr_output *out)
 
 /* Values are stored from the first one on that differs from others. Values that are
    summed count as different. */
-static hybrid_status look_at_values(hy_csr_output *out, const storing *s)
+static hybrid_status inspect_values(hy_csr_output *out, const storing *s)
 {
     if (out->has_values)
         return HYBRID_OK;
@@ -272,7 +272,7 @@ static hybrid_status run(hy_csr_output *out, storing *s)
     s->rooms = memset(array, 0, (size_t)hy_pool_threads(ctx->pool) * sizeof(void *));
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, s->pieces, 1, count_groups, s));
     HY_TRY(hy_prefix_sum(ctx, s->first, s->pieces));
-    HY_TRY(look_at_values(out, s));
+    HY_TRY(inspect_values(out, s));
     HY_TRY(hy_pool_for(ctx->pool, HY_COMPUTE, 0, s->pieces, 1, store_pieces, s));
     out->nnz += s->first[s->pieces];
     out->row = row_of(out, s->records[s->count - 1].key);

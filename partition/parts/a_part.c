@@ -97,7 +97,7 @@ static hybrid_status read_part(const hy_a_parts *p, int64_t begin, hy_a_part *pa
 
 /* ---- the thread ------------------------------------------------------------------ */
 
-static hybrid_status read_ahead(void *arg)
+static hybrid_status read_in_background(void *arg)
 {
     const hy_a_parts *p = arg;
 
@@ -108,7 +108,7 @@ static hybrid_status read_ahead(void *arg)
 static void read_next(hy_a_parts *p)
 {
     p->reading = p->reading == p->parts ? p->parts + 1 : p->parts;
-    hy_background_start(&p->ahead, read_ahead, p);
+    hy_background_start(&p->background, read_in_background, p);
 }
 
 /* ---- parts in order -------------------------------------------------------------- */
@@ -116,7 +116,7 @@ static void read_next(hy_a_parts *p)
 void hy_a_parts_open(const hy_source *source, int64_t bytes, hy_a_parts *out)
 {
     *out = (hy_a_parts){.source = source, .bytes = bytes, .row_end = source->rows};
-    hy_background_open(source->ctx, &out->ahead);
+    hy_background_open(source->ctx, &out->background);
 }
 
 void hy_a_parts_range(hy_a_parts *p, int64_t begin, int64_t end, int64_t most_rows)
@@ -143,7 +143,7 @@ hybrid_status hy_a_parts_skip(hy_a_parts *p, int64_t row)
 
 void hy_a_parts_close(hy_a_parts *p)
 {
-    hy_background_close(&p->ahead);
+    hy_background_close(&p->background);
     for (int i = 0; i < 2; i++)
         hy_array_free_reused(p->source->ctx, &p->parts[i].block);
 }
@@ -158,10 +158,10 @@ hybrid_status hy_a_parts_read(hy_a_parts *p, const hy_a_part **out)
         read_next(p);
     if (!p->reading || p->end == rows)
         return HYBRID_OK;
-    HY_TRY(hy_background_wait(&p->ahead));
+    HY_TRY(hy_background_wait(&p->background));
     hy_a_part *ready = p->reading;
-    ready->begin_ns  = p->ahead.begin_ns;
-    ready->end_ns    = p->ahead.end_ns;
+    ready->begin_ns  = p->background.begin_ns;
+    ready->end_ns    = p->background.end_ns;
     p->end += ready->A->rows;
     if (p->end < rows)
         read_next(p);

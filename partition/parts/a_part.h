@@ -32,7 +32,7 @@ typedef struct hy_a_parts {
     int64_t most_rows;  /* maximum rows of a part that is read; 0: no limit */
     int is_range;       /* 1: hy_a_parts_range() was called: parts are copies of rows even
                            if A is in memory */
-    hy_background ahead;     /* thread that reads */
+    hy_background background;     /* thread that reads */
 } hy_a_parts;
 
 /* hy_a_parts_open() prepares reading, but reads nothing. */

@@ -329,7 +329,7 @@ static hybrid_status gather(hy_b_rows *rows, int may_exceed)
     return make_a(range, range->from, range->begin, range->end);
 }
 
-static hybrid_status gather_ahead(void *arg)
+static hybrid_status gather_next(void *arg)
 {
     return gather(arg, 0);
 }
@@ -355,15 +355,15 @@ static void start(hy_b_rows *rows, const hybrid_csr *A, int64_t first, int64_t b
     range->end      = begin;
     rows->first     = first;
     rows->gathering = range;
-    hy_background_start(&rows->ahead, gather_ahead, rows);
+    hy_background_start(&rows->background, gather_next, rows);
 }
 
 /* Gathers the first row of A of the range, with no other range in memory. */
 static hybrid_status put_alone(hy_b_rows *rows)
 {
     free_range(rows->source->ctx, other_range(rows));
-    hy_background_start(&rows->ahead, gather_alone, rows);
-    return hy_background_wait(&rows->ahead);
+    hy_background_start(&rows->background, gather_alone, rows);
+    return hy_background_wait(&rows->background);
 }
 
 static int is_alone(const hy_b_rows *rows)
@@ -374,12 +374,12 @@ static int is_alone(const hy_b_rows *rows)
 void hy_b_rows_open(const hy_source *source, int64_t bytes, hy_b_rows *out)
 {
     *out = (hy_b_rows){.source = source, .bytes = bytes, .rows = INT32_MAX};
-    hy_background_open(source->ctx, &out->ahead);
+    hy_background_open(source->ctx, &out->background);
 }
 
 void hy_b_rows_close(hy_b_rows *rows)
 {
-    hy_background_close(&rows->ahead);
+    hy_background_close(&rows->background);
     for (int i = 0; i < 2; i++)
         free_range(rows->source->ctx, rows->ranges + i);
 }
@@ -387,23 +387,23 @@ void hy_b_rows_close(hy_b_rows *rows)
 hybrid_status hy_b_rows_read(hy_b_rows *rows, const hybrid_csr *A, int64_t first,
                              int64_t begin, int64_t *end)
 {
-    if (!rows->is_ahead) {
+    if (!rows->has_next) {
         if (rows->gathering && is_alone(rows))
             free_range(rows->source->ctx, rows->gathering);
         start(rows, A, first, begin);
     }
-    rows->is_ahead = 0;
-    HY_TRY(hy_background_wait(&rows->ahead));
+    rows->has_next = 0;
+    HY_TRY(hy_background_wait(&rows->background));
     const hy_b_range *range = rows->gathering;
     if (range->end == begin && A->rows > begin)
         HY_TRY(put_alone(rows));
     rows->A        = &range->A;
     rows->B        = &range->B;
-    rows->begin_ns = rows->ahead.begin_ns;
-    rows->end_ns   = rows->ahead.end_ns;
+    rows->begin_ns = rows->background.begin_ns;
+    rows->end_ns   = rows->background.end_ns;
     *end           = range->end;
-    rows->is_ahead = range->end < A->rows && !is_alone(rows);
-    if (rows->is_ahead)
+    rows->has_next = range->end < A->rows && !is_alone(rows);
+    if (rows->has_next)
         start(rows, A, first, range->end);
     return HYBRID_OK;
 }

@@ -38,8 +38,8 @@ typedef struct hy_b_rows {
     hy_b_range *gathering;    /* range that the thread gathers or, if it is idle, has
                                  gathered last */
     int64_t first;            /* number of row 0 of A in error sentences */
-    int is_ahead;             /* 1: the next range is being gathered */
-    hy_background ahead;           /* thread that gathers */
+    int has_next;             /* 1: the next range is being gathered */
+    hy_background background;           /* thread that gathers */
     int64_t begin_ns, end_ns; /* hy_now_ns() before and after the range was gathered; 0 if
                                  B is in memory */
 } hy_b_rows;

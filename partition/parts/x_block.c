@@ -62,14 +62,14 @@ void hy_x_block_open(const hy_source *source, const hybrid_csr *A, int64_t bytes
     *out = (hy_x_block){.source = source, .all = A, .bytes = bytes, .X = *source->dense};
     out->shift    = shift_of(out);
     out->granules = (source->rows + ((int64_t)1 << out->shift) - 1) >> out->shift;
-    hy_background_open(source->ctx, &out->ahead);
+    hy_background_open(source->ctx, &out->background);
 }
 
 void hy_x_block_close(hy_x_block *b)
 {
     hy_context *ctx = b->source->ctx;
 
-    hy_background_close(&b->ahead);
+    hy_background_close(&b->background);
     for (int i = 0; i < 2; i++)
         hy_array_free_reused(ctx, &b->rows[i].own);
     hy_array_free_reused(ctx, &b->touched);
@@ -196,7 +196,7 @@ static hybrid_status read_next(hy_x_block *b, int64_t begin)
 {
     b->reading = b->reading == b->rows ? b->rows + 1 : b->rows;
     HY_TRY(choose(b, begin, b->reading));
-    hy_background_start(&b->ahead, read_rows, b);
+    hy_background_start(&b->background, read_rows, b);
     return HYBRID_OK;
 }
 
@@ -292,13 +292,13 @@ hybrid_status hy_x_block_next(hy_x_block *b, hybrid_report *report)
         HY_TRY(find_touched(b));
         HY_TRY(read_next(b, 0));
     }
-    HY_TRY(hy_background_wait(&b->ahead));
+    HY_TRY(hy_background_wait(&b->background));
     const hy_x_block_rows *ready = b->reading;
     b->X                         = ready->X;
     b->begin                     = b->end;
     b->end                       = hy_min(b->source->rows, ready->end << b->shift);
-    b->begin_ns                  = b->ahead.begin_ns;
-    b->end_ns                    = b->ahead.end_ns;
+    b->begin_ns                  = b->background.begin_ns;
+    b->end_ns                    = b->background.end_ns;
     report->prepare_s += (double)(b->end_ns - b->begin_ns) * 1e-9;
     report->host_bytes += ready->X.rows * row_bytes(b);
     place_granules(b, ready);

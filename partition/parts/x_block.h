@@ -40,7 +40,7 @@ typedef struct hy_x_block {
                                  block that the thread reads */
     hy_x_block_rows *reading; /* element of `rows` that the thread reads, or has read
                                  last; NULL before the first block */
-    hy_background ahead;      /* thread that reads */
+    hy_background background;      /* thread that reads */
     hy_reused touched;  /* a byte for each granule: 1 if A touches it */
     hy_reused places;   /* for each granule of the block that A touches, the number of its
                            first row in the block's X */

@@ -39,9 +39,9 @@ typedef struct hy_chunk_list {
     int64_t ranges;      /* number of chunks of one column block */
     hy_image image;      /* column blocks of X if its axis is HY_AXIS_COLS */
     int64_t count;       /* number of chunks of all column blocks */
-    int more;            /* 1: chunks are still to be appended (pipeline/run/ahead.h) */
-    int64_t kept;        /* with `more`: the chunks that are still to be appended touch no
-                            row of B before row `kept` */
+    int more;            /* 1: chunks are still to be appended (pipeline/run/refine.h) */
+    int64_t ring_begin;  /* with `more`: the chunks that are still to be appended touch no
+                            row of B before row `ring_begin` */
 } hy_chunk_list;
 
 hy_chunk_list hy_chunks_of(const hy_chunk *cut, int64_t count);

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/data/min_max.h"
-#include "partition/ahead/sampled.h"
+#include "partition/stream/sampled.h"
 #include "partition/pattern/count.h"
 
 static void set_features(hy_profile *p, const hy_row_counts *counts)

@@ -16,7 +16,7 @@ extern "C" {
 hybrid_status hy_inspect(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                          int64_t dense_cols, const hy_counter *counter, hy_profile *out);
 
-/* Inspects A and B of an SpGEMM by a sample (partition/ahead/sampled.h).
+/* Inspects A and B of an SpGEMM by a sample (partition/stream/sampled.h).
    features.products, out_bound and products_max are estimates. *suits becomes 1, or 0 if
    a sample tells too little; then there is no profile. */
 hybrid_status hy_inspect_sample(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,

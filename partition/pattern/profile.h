@@ -29,7 +29,7 @@ typedef struct hy_profile {
                              column that has an entry, or `cols` if there is none; part of
                              the array `ends`; SpMM: NULL */
     hy_lengths lengths;   /* lengths of the rows of B in a sampled profile
-                             (partition/ahead/sampled.h), of which only nnz is exact; else
+                             (partition/stream/sampled.h), of which only nnz is exact; else
                              empty */
     int64_t begin, end;   /* range of rows that the profile describes; all rows, except in
                              a result of hy_profile_narrow() */

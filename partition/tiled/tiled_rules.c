@@ -57,8 +57,8 @@ static void cut(const hy_features *f, const hy_rates *r, hy_tiled_rules *rules)
     const int uneven     = f->row_cv > 1 || f->parameter[SEGMENT] == ON;
     const int64_t even   = uneven ? mean : most;
     const int64_t passes = ceil_of(f->out_cols, rules->R);
-    /* number of strips that make one thread block for each multiprocessor, which the paper
-       writes as U = 1 */
+    /* number of strips that make one thread block for each multiprocessor, which the
+       paper writes as U = 1 */
     const int64_t wave =
         ceil_of((int64_t)HY_TILED_ROWS * hy_max(r->width, 1), hy_max(passes, 1));
     /* length of segments, in entries, with which A has `wave` segments */

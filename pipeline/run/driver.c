@@ -177,14 +177,14 @@ void hy_drive(hy_run *run)
         return;
     }
     issue(run);
-    while (in_flight(run) || run->ahead.out > 0) {
+    while (in_flight(run) || run->refine.out > 0) {
         hy_task *task        = hy_inbox_pop(&run->inbox);
         hy_loader *loader    = find_ticking(run, task);
-        const int ahead      = hy_ahead_has(&run->ahead, task);
-        hy_slot *slot        = loader || ahead ? NULL : (hy_slot *)task;
+        const int refines    = hy_refine_has(&run->refine, task);
+        hy_slot *slot        = loader || refines ? NULL : (hy_slot *)task;
         hybrid_status status = slot     ? slot->status
                                : loader ? hy_loader_ticked(loader)
-                                        : hy_ahead_take(&run->ahead, task);
+                                        : hy_refine_take(&run->refine, task);
         if (status == HYBRID_OK)
             status = hy_progress_check(&run->ctx->progress);
         if (status != HYBRID_OK)

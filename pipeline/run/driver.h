@@ -18,7 +18,7 @@
 #define HY_DRIVER_H
 
 #include "pipeline/load/load.h"
-#include "pipeline/run/ahead.h"
+#include "pipeline/run/refine.h"
 #include "pipeline/run/queue.h"
 #include "pipeline/site/site.h"
 #include "pipeline/run/trace.h"
@@ -30,7 +30,7 @@ typedef struct hy_run {
     hy_sink *sink;
     hy_tracer tracer;
     hy_queue queue;
-    hy_ahead ahead; /* cuts chunks while earlier ones are under way */
+    hy_refine refine; /* cuts chunks while earlier ones are under way */
     hy_inbox inbox;
     hy_relay relay; /* state of devices that load the same image together (load.h) */
     int64_t reserved_rows;    /* if the sink is in order: number of leading rows of the

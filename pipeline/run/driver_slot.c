@@ -112,7 +112,7 @@ int64_t hy_site_passed(const hy_site *site)
         return hy_image_blocks(image);
     if (first >= list->count)
         return image->axis == HY_AXIS_ENTRIES
-                   ? hy_offset(site->problem.source.csr, list->kept)
+                   ? hy_offset(site->problem.source.csr, list->ring_begin)
                    : 0;
     const hy_chunk chunk = hy_chunk_at(list, first);
     if (image->axis == HY_AXIS_ENTRIES)

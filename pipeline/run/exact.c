@@ -3,7 +3,7 @@
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
-#include "partition/ahead/range_counts.h"
+#include "partition/stream/range_counts.h"
 
 enum {
     PIECES = 8 /* pieces into which a chunk that does not fit is cut. hy_exact_join()

@@ -138,17 +138,18 @@ void hy_queue_add(hy_queue *queue, hy_site *c)
     queue->left = queue->all;
 }
 
-void hy_queue_grow(hy_queue *queue, const hy_chunk_array *chunks, int64_t kept, int more)
+void hy_queue_grow(hy_queue *queue, const hy_chunk_array *chunks, int64_t ring_begin,
+                   int more)
 {
     hy_site *c          = queue->of[0];
     const int64_t known = c->list.count;
 
     queue->more = more;
-    c->list     = (hy_chunk_list){.cut    = chunks->of,
-                                  .ranges = chunks->count,
-                                  .count  = chunks->count,
-                                  .more   = more,
-                                  .kept   = kept};
+    c->list     = (hy_chunk_list){.cut        = chunks->of,
+                                  .ranges     = chunks->count,
+                                  .count      = chunks->count,
+                                  .more       = more,
+                                  .ring_begin = ring_begin};
     c->stop     = c->list.count;
     for (int64_t i = known; i < c->list.count; i++) {
         queue->left += hy_queue_work(&chunks->of[i]);

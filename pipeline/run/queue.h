@@ -49,8 +49,9 @@ void hy_queue_add(hy_queue *queue, hy_site *site);
 
 /* Gives the queue's only site a longer list: `chunks` begins with the chunks of its list
    so far. `more` is 1 if the list will become longer still; later chunks touch no row of
-   B before row `kept`. */
-void hy_queue_grow(hy_queue *queue, const hy_chunk_array *chunks, int64_t kept, int more);
+   B before row `ring_begin`. */
+void hy_queue_grow(hy_queue *queue, const hy_chunk_array *chunks, int64_t ring_begin,
+                   int more);
 
 /* Claims rows for the site. Returns 0 if none are left for it. If `must` is 0, also
    returns 0 if other sites are predicted to finish the remaining rows sooner, or, with

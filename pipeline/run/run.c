@@ -40,16 +40,16 @@ static void begin_run(hy_run *run, const hy_sites *sites, const hy_problem *prob
     hy_queue_open(&run->queue, problem->profile, sink->in_order);
     for (int i = 0; i < sites->count; i++)
         add_site(run, sites->of[i], problem);
-    run->ahead = (hy_ahead){.count = 0};
+    run->refine = (hy_refine){.count = 0};
     if (!hy_site_by_caller(sites->of[0]))
         hy_inbox_open(&run->inbox, &run->ctx->progress, run->ctx->pool,
                       hy_pool_leaves_cores(run->ctx->pool));
 }
 
-static void begin_ahead(hy_run *run)
+static void begin_refining(hy_run *run)
 {
     const hybrid_status status =
-        hy_ahead_begin(&run->ahead, &run->queue, &run->inbox, &run->stopped);
+        hy_refine_begin(&run->refine, &run->queue, &run->inbox, &run->stopped);
 
     if (status != HYBRID_OK)
         hy_run_stop(run, status);
@@ -128,9 +128,9 @@ static void end_run(hy_run *run)
         hy_site_drain(run->queue.of[i]);
     if (!run->stopped)
         run->tracer.report->chunks = run->queue.claimed;
-    if (!run->stopped && run->ahead.count > 0)
-        run->tracer.report->flops = 2 * run->ahead.products;
-    hy_ahead_end(&run->ahead);
+    if (!run->stopped && run->refine.count > 0)
+        run->tracer.report->flops = 2 * run->refine.products;
+    hy_refine_end(&run->refine);
     for (int i = 0; i < run->queue.count; i++)
         hy_pack_cache_end(&run->queue.of[i]->cache, run->status,
                           run->queue.of[i]->ceded > 0);
@@ -179,7 +179,7 @@ static hybrid_status run_sites(const hy_sites *sites, const hy_problem *problem,
     begin_run(&run, sites, problem, sink);
     run.tracer =
         (hy_tracer){.to = *listener, .report = report, .backend = first->backend};
-    begin_ahead(&run);
+    begin_refining(&run);
     begin_loads(&run);
     hy_drive(&run);
     finish_loads(&run);

@@ -73,7 +73,7 @@ typedef struct hy_site {
     hy_chunk_list list; /* chunks of the site's own cut; empty: the site has no rows of
                            its own */
     hy_chunk_list planned; /* chunks whose numbers are estimates, from which the run makes
-                              the list (pipeline/run/ahead.h); empty: the list is the
+                              the list (pipeline/run/refine.h); empty: the list is the
                               plan's */
     int64_t begin, end; /* rows [begin, end) that the site owns, a part of the list's
                            rows; all rows if sites claim in order (queue.h) */

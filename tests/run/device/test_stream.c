@@ -10,7 +10,7 @@
 #include "engine/plan/plan.h"
 #include "engine/run/multiply.h"
 #include "engine/schedules/schedule.h"
-#include "partition/ahead/sampled.h"
+#include "partition/stream/sampled.h"
 #include "support/check/oracle.h"
 #include "support/fake/fake_backend.h"
 #include "support/fake/fake_spmm.h"

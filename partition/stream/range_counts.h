@@ -1,4 +1,4 @@
-/* partition/ahead/range_counts.h - counts the scalar products of a range of rows, without
+/* partition/stream/range_counts.h - counts the scalar products of a range of rows, without
    storing them. */
 #ifndef HY_RANGE_COUNTS_H
 #define HY_RANGE_COUNTS_H

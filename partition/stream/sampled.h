@@ -1,11 +1,11 @@
-/* partition/ahead/sampled.h - a profile of A*B whose scalar products are estimated.
+/* partition/stream/sampled.h - a profile of A*B whose scalar products are estimated.
 
    Counting the scalar products of all rows reads all of A, which takes a tenth of a
    product and more if rows of B are short. A profile that is sampled reads the offsets of
    A and B and one block of HY_ENDS_ROWS rows in HY_SAMPLED_BLOCKS. The block stands for
    the rows around it: they have as many scalar products for each entry, and their entries
    lie as far from the diagonal. Chunks that are cut with such a profile are estimates,
-   too. The run counts their rows before they begin (pipeline/run/ahead.h). */
+   too. The run counts their rows before they begin (pipeline/run/refine.h). */
 #ifndef HY_SAMPLED_H
 #define HY_SAMPLED_H
 

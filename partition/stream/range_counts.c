@@ -1,5 +1,5 @@
-/* partition/ahead/range_counts.c - counts the scalar products of a range of rows. */
-#include "partition/ahead/range_counts.h"
+/* partition/stream/range_counts.c - counts the scalar products of a range of rows. */
+#include "partition/stream/range_counts.h"
 
 #include <string.h>
 

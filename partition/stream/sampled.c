@@ -1,10 +1,10 @@
-/* partition/ahead/sampled.c - a profile of A*B whose scalar products are estimated. */
-#include "partition/ahead/sampled.h"
+/* partition/stream/sampled.c - a profile of A*B whose scalar products are estimated. */
+#include "partition/stream/sampled.h"
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "base/threads/pool.h"
-#include "partition/ahead/range_counts.h"
+#include "partition/stream/range_counts.h"
 
 enum {
     GROUP = HY_SAMPLED_BLOCKS * HY_ENDS_ROWS, /* rows for which a block of HY_ENDS_ROWS
