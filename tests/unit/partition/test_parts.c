@@ -178,9 +178,9 @@ static int count_ahead(hybrid_engine *engine, int64_t bytes)
         is_ok(engine, hy_b_rows_next(&rows, &A, 0, begin, &end));
         assert_int_equal(rows.A->rows, end - begin);
         check_range(&A, &rows, begin);
-        if (rows.is_ahead) /* rows of B that exceed the limit are alone in memory */
+        if (rows.has_next) /* rows of B that exceed the limit are alone in memory */
             assert_true(rows.B->nnz * 12 <= bytes);
-        count += rows.is_ahead;
+        count += rows.has_next;
     }
     hy_b_rows_close(&rows);
     hybrid_file_close((hybrid_file *)operand.file);
