@@ -22,10 +22,8 @@ enum {
                             together */
     PART_WORK = 1 << 22, /* target for the work of a part of a piece: scalar products,
                             rows and entries */
-    Y_AHEAD = 4, /* number of rows between fetching a row of Y that is added to and
-                    computing it */
-    PAIRED = 8   /* rows are summed in pairs if they have at least this many
-                    entries on average */
+    PAIRED = 8           /* rows are summed in pairs if they have at least this many
+                            entries on average */
 };
 
 /* Returns the id of the first segment of the long row that begins at entry k; ids of the

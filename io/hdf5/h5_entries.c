@@ -111,7 +111,7 @@ static hybrid_status place(const hy_entry_reader *self, int64_t count, hy_entry 
         if (self->mirror < 0 && to[i].row == to[i].col)
             return hy_fail(self->ctx, HYBRID_BAD_FILE,
                            "%s: entry %lld is on the diagonal of a skew-symmetric matrix",
-                           e->path, (long long)(e->at + i));
+                           e->path, (long long)e->at + i);
     }
     return HYBRID_OK;
 }

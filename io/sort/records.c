@@ -247,9 +247,14 @@ static hybrid_status sort(hy_context *ctx, sorter *s)
 
 int hy_records_alike(const hy_record *records, int64_t count, double value)
 {
-    for (int64_t k = 0; k < count; k++)
-        if (memcmp(&records[k].value, &value, sizeof value) != 0)
+    uint64_t wanted, own;
+
+    memcpy(&wanted, &value, sizeof wanted);
+    for (int64_t k = 0; k < count; k++) {
+        memcpy(&own, &records[k].value, sizeof own);
+        if (own != wanted)
             return 0;
+    }
     return 1;
 }
 

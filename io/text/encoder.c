@@ -17,7 +17,7 @@ hybrid_status hy_encoder_of_name(hy_context *ctx, const char *path,
     static const hy_encoder *const all[] = {&hy_encoder_gzip, &hy_encoder_zstd};
 
     *out = NULL;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (ends_in(path, all[i]->ending))
             *out = all[i];
     if (!*out || !(*out)->missing)

@@ -45,7 +45,7 @@ static hybrid_status open_parts(hy_refine *refine)
     const int64_t all = site->planned.count;
     void *memory;
 
-    HY_TRY(hy_array(site->ctx, all, sizeof(hy_refine_part), "planned chunks", &memory));
+    HY_TRY(hy_array(site->ctx, all, sizeof(hy_refine_part), "chunks", &memory));
     refine->parts = memory;
     refine->count = all;
     for (int64_t k = 0; k < all; k++)
