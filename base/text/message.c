@@ -1,7 +1,6 @@
 /* base/text/message.c - stores the one sentence that says what went wrong. */
 #include "base/text/message.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,15 +63,6 @@ hybrid_status hy_fail(struct hy_context *ctx, hybrid_status status, const char *
         hy_printable(message->text, sizeof message->text, text);
     pthread_mutex_unlock(&message->lock);
     return status;
-}
-
-hybrid_status hy_fail_system(struct hy_context *ctx, const char *path, const char *verb)
-{
-    const int error = errno;
-    char text[128]  = "";
-
-    const char *reason = strerror_r(error, text, sizeof text);
-    return hy_fail(ctx, HYBRID_IO_FAILED, "cannot %s '%s': %s", verb, path, reason);
 }
 
 void hy_note(struct hy_context *ctx, const char *format, ...)
