@@ -23,6 +23,13 @@ typedef enum hy_scratch_kind {
     HY_SCRATCHES       = HY_SCRATCH_RECIPES + HY_TYPE_COUNT
 } hy_scratch_kind;
 
+/* Returns the kind for values of `type`, where `first` is that for the first value type:
+   HY_SCRATCH_DENSE or HY_SCRATCH_RECIPES. */
+static inline hy_scratch_kind hy_scratch_of(hy_scratch_kind first, hybrid_type type)
+{
+    return (hy_scratch_kind)((int)first + hy_type_index(type));
+}
+
 typedef hybrid_status (*hy_host_fn)(hy_lane *lane, void *arg);
 
 /* Queues fn(arg) behind all earlier work of the lane; a worker calls it. On a lane of the

@@ -98,7 +98,7 @@ static hybrid_status open_window(const hy_seat *seat, const hy_row *row, window 
     w->blocks               = (row->col_max - w->base) / block + 1;
     const size_t acc_bytes  = (size_t)(w->blocks * width) * 64;
     const size_t mark_bytes = (size_t)(w->blocks + 63) & ~(size_t)63;
-    HY_TRY(hy_host_workspace(seat->lane, HY_SCRATCH_DENSE + hy_type_index(seat->type),
+    HY_TRY(hy_host_workspace(seat->lane, hy_scratch_of(HY_SCRATCH_DENSE, seat->type),
                              acc_bytes, &w->acc, &fresh));
     if (fresh)
         clear_window(seat->type, w->acc, fresh);

@@ -349,7 +349,7 @@ hybrid_status hy_recipes_open(hy_seat *seat)
         return HYBRID_OK;
     /* each type has its own recipes, because steps are for vectors of 8 doubles or of 16
        floats */
-    HY_TRY(hy_host_workspace(seat->lane, HY_SCRATCH_RECIPES + hy_type_index(seat->type),
+    HY_TRY(hy_host_workspace(seat->lane, hy_scratch_of(HY_SCRATCH_RECIPES, seat->type),
                              sizeof(hy_recipes), &made, &fresh));
     seat->recipes = made;
     if (fresh) {
