@@ -168,7 +168,8 @@ typedef struct hy_job {
     hy_pack pack;      /* the operands in pinned memory; prepare writes them */
     hy_buffer in;      /* device memory of the pack; pack.mem if nothing is copied */
     hy_buffer work;    /* scratch of hy_cost.work_bytes on the device */
-    hy_rows out;       /* result on the device, with room for the largest result */
+    hy_rows out;       /* result on the device, with room for hy_cost.out_bytes of the
+                          chunk */
     hy_rows back;      /* result in host memory, after the copy from the device */
     int64_t *out_nnz;  /* pinned word: entries in `out`; multiply or finish sets it */
     void *deltas;      /* SpGEMM: delta-coded columns of `out` in `work`, or NULL

@@ -316,8 +316,8 @@ enum {
     HY_HASH_SHORT           = 256,       /* a row with up to this many scalar products is
                                             sorted in registers */
     HY_HASH_UNCUT           = 1024,      /* a row with up to this many scalar products
-                                            always fits a tree, so it is never cut into
-                                            windows */
+                                            always fits a tree (hash_tree.cuh), so it is
+                                            never cut into ranges of columns */
     HY_HASH_SHARED          = 64 * 1024, /* bytes of shared memory that every device gives
                                             a block */
     HY_HASH_STATIC          = 6400, /* bytes of shared memory that kernels of

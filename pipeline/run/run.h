@@ -30,9 +30,10 @@ typedef struct hy_sites {
    aborted after a failure. Events go to `listener`; times and bytes are added to
    `report`.
 
-   With a sink that is in order, chunks cover all rows, and each ends at a boundary of the
-   cut of the site that claims it. Otherwise each site computes the chunks of its own
-   rows, except for rows that other sites take. */
+   If the sink takes parts in order of rows, as for a C whose offsets are unknown, sites
+   claim the next rows in turn, and each chunk ends at a boundary of the cut of the site
+   that claims it. Otherwise each site computes the chunks of its own rows, except for
+   rows that other sites take. */
 hybrid_status hy_run_product(const hy_sites *sites, const hy_problem *problem,
                              hy_sink *sink, const hy_listener *listener,
                              hybrid_report *report);
