@@ -72,7 +72,8 @@ static void store(const hy_update *u, const char *in, int64_t count, int64_t to)
 }
 
 /* Returns the distance, in elements of Y, from element s->origin to the beginning of line
-   i of the part. If the rows of the part are listed, s->rows[i] counts rows from there. */
+   i of the part. If the rows of the part are listed, s->rows[i] counts rows from there.
+ */
 static int64_t line_at(const hy_storing *s, int64_t i)
 {
     return (s->rows && s->in_rows ? s->rows[i] : i) * s->ld;
