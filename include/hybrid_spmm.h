@@ -97,7 +97,7 @@ typedef enum hybrid_backend {
         products, or rows of an SpMM, that it is predicted to finish sooner. */
     HYBRID_HOST = 1, /**< CPU */
     HYBRID_CUDA = 2  /**< GPU; NO_DEVICE if none answers. The CPU may take rows of an SpMM, but
-        computes a product alone only if hybrid_plan_options ask for that. */
+        computes a product alone only with HYBRID_SPLIT_HOST or a variant of the CPU. */
 } hybrid_backend;
 
 /** Resources that an engine may use. */
@@ -172,7 +172,7 @@ typedef struct hybrid_machine {
         file without a day is ignored: see "Calibrate a machine" in the manual. */
     int         with_cuda;       /**< 1 if the library was built with CUDA, else 0 */
     int         device_count;    /**< number of GPUs that the engine uses */
-    const char *left_out;        /**< why GPUs were left out (devices_optional); "" = none was */
+    const char *left_out;        /**< why GPUs were left out (devices_optional); "" = none */
 } hybrid_machine;
 #define HYBRID_MACHINE_INIT \
     { sizeof(hybrid_machine), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, NULL } /**< empty machine */
@@ -201,9 +201,9 @@ HYBRID_API void hybrid_engine_progress(hybrid_engine *engine, hybrid_progress_fn
       belong to the engine, like other arrays of C: free them with hybrid_csr_free().
     - None of this memory counts against a limit. Copies that kernels need do.
     - BAD_ARGUMENT if an operand is not where `space` says. Only engines with a GPU detect it.
-    - UNSUPPORTED if the engine has no GPU, operands are on two GPUs, the split gives the CPU
-      work, the variant packs values of an operand on the host, or the function computes no
-      product. */ /** @{ */
+    - UNSUPPORTED if the engine has no GPU, operands are on two GPUs, the split is
+      HYBRID_SPLIT_HOST or HYBRID_SPLIT_SHARE, the variant packs values of an operand on the
+      host, or the function computes no product. */ /** @{ */
 /** Sets the stream of `engine`, in which the caller works on operands in GPU memory: a
     cudaStream_t of that GPU, or NULL for CUDA's default stream, which is set at first. A call
     with such operands waits, in the calling thread, until the work that is in the stream when
@@ -325,7 +325,7 @@ HYBRID_API hybrid_status hybrid_engine_calibrate(hybrid_engine *engine, const ch
 /** Pins the `bytes` bytes at `ptr`, an array that many products will use, so that a GPU copies
     it directly and at full bus speed. Must not be called during a run. BAD_ARGUMENT if `ptr` is
     NULL, `bytes` is 0, or the range overlaps a pinned one. NO_MEMORY if the system refuses, or
-    if a part of the range is pinned by other means. Pinning has an effect on:
+    if a part of the range is pinned by other means. On engines with a GPU it has an effect on:
     - B of a SpGEMM.
     - Row-major X without gaps (ld == cols), if a row takes up to 8 or a multiple of 16 bytes.
     - Row-major Y without gaps, if alpha == 1 and beta == 0.
@@ -393,7 +393,7 @@ enum {
     are NO_DEVICE. See "Divide a product between CPU and GPU" in the manual. */
 typedef enum hybrid_split {
     HYBRID_SPLIT_DEFAULT = 0, /**< as AUTO in runs in which the GPU copies pinned X and Y
-        directly; in other runs CPU or GPU alone */
+        directly; in other runs CPU or GPU alone (with HYBRID_CUDA the GPU) */
     HYBRID_SPLIT_AUTO    = 1, /**< CPU takes the share, 0 to 1, that is predicted to be best */
     HYBRID_SPLIT_GPU = 2, /**< GPU alone */ HYBRID_SPLIT_HOST = 3, /**< CPU alone */
     HYBRID_SPLIT_SHARE   = 4  /**< SpMM: CPU takes about host_share; UNSUPPORTED if it cannot */
@@ -449,9 +449,10 @@ HYBRID_API hybrid_status hybrid_spmm_plan(hybrid_engine *engine, const hybrid_cs
 HYBRID_API hybrid_status hybrid_spgemm_run(hybrid_plan *plan, const hybrid_csr *A,
     const hybrid_csr *B, hybrid_csr *C);
 /** Computes Y = alpha*A*X + beta*Y with a plan. X and Y follow the rules of hybrid_spmm(), A
-    those of hybrid_spgemm_run(): its arrays are not checked. With HYBRID_ASYNC a run checks its
-    arguments, enqueues its work in the stream of hybrid_engine_stream() and returns. The
-    flag is UNSUPPORTED if A, X or Y is in host memory or several chunks are needed.
+    those of hybrid_spgemm_run(): of its arrays, a run checks only 64-bit columns in host
+    memory. With HYBRID_ASYNC a run checks its arguments, enqueues its work in the stream of
+    hybrid_engine_stream() and returns. The flag is UNSUPPORTED if A, X or Y is in host memory
+    or several chunks are needed.
     Synchronise the stream before you read Y elsewhere or change A, X or Y. If the work fails
     on the device, the next call that uses the GPU returns DEVICE_FAILED. Example:
 
@@ -572,7 +573,8 @@ typedef struct hybrid_report {
     int     reused_pattern;  /**< 1 if C's row sizes were known from an earlier run, else 0 */
     int64_t resident_chunks, resident_bytes; /**< leading chunks whose packs of A are cached
         on the device, and bytes reserved for packs there */
-    int64_t host_chunks, host_products; /**< chunks and scalar products that the CPU computed */
+    int64_t host_chunks, host_products; /**< chunks and scalar products that the CPU computed
+        beside a GPU; 0 if it computes alone */
     double  host_s;          /**< busy time of the CPU for host_chunks, not in multiply_s */
     hybrid_use use[HYBRID_RESOURCES]; /**< use of each hybrid_resource */
     hybrid_resource bound;   /**< resource that was busy for most of the run */
@@ -623,9 +625,9 @@ typedef struct hybrid_event {
 /** Function of the caller that receives an `event`: a stage that has ended. */
 typedef void (*hybrid_trace_fn)(void *user, const hybrid_event *event);
 /** Calls `fn` for every finished stage, from the thread that runs the product, one call at a
-    time, and not after the run has returned. fn may call hybrid_trace_add() and functions that
-    free matrices, and makes no other call on the engine. NULL ends the trace. Does nothing if
-    `engine` is NULL. */
+    time, and not after the run has returned; runs with HYBRID_ASYNC have none. fn may call
+    hybrid_trace_add() and functions that free matrices, and makes no other call on the engine.
+    NULL ends the trace. Does nothing if `engine` is NULL. */
 HYBRID_API void hybrid_engine_trace(hybrid_engine *engine, hybrid_trace_fn fn, void *user);
 /** Events kept until they are written: see "See what a run did" in the manual. */
 typedef struct hybrid_trace hybrid_trace;

@@ -34,7 +34,8 @@ HYBRID_API hybrid_status hybrid_read_dense(hybrid_engine *engine, const char *pa
 /** Checks the fields of `matrix`, not its values, and writes it as a NumPy .npy file. */
 HYBRID_API hybrid_status hybrid_write_npy(hybrid_engine *engine, const char *path,
     const hybrid_dense *matrix);
-/** Reads a sparse matrix in any format that hybrid_file_open() knows. */
+/** Reads a sparse matrix in any format that hybrid_file_open() knows. Values are f32 if those
+    of the file are floating-point numbers of less than 64 bits, else f64. */
 HYBRID_API hybrid_status hybrid_read_csr(hybrid_engine *engine, const char *path,
     hybrid_csr *out);
 /** A sparse or dense matrix that stays in its file, from which calls read parts of it. Opening
