@@ -280,6 +280,26 @@ static void each_allocation_may_fail(void **state)
     settings_of(files_engine)->piece_bytes = 3000;
 }
 
+/* The panels of an earlier run are read before a run starts threads, so that each of
+   these allocations is reached at its number. */
+static void each_allocation_of_a_resumed_run_may_fail(void **state)
+{
+    hybrid_status status = HYBRID_NO_MEMORY;
+
+    (void)state;
+    files_name("v.count");
+    leave_panels_in_memory();
+    for (int64_t n = 1; status != HYBRID_OK; n++) {
+        files_engine->ctx.memory.failures = n;
+        status                            = square_in_memory();
+        files_engine->ctx.memory.failures = 0;
+        assert_true(status == HYBRID_OK || status == HYBRID_NO_MEMORY);
+        assert_true(files_exist(files_path) == (status == HYBRID_OK));
+    }
+    if (files_exist(files_parts))
+        remove_panels();
+}
+
 static void make_left(const char *folder, int is_locked, int *fd)
 {
     char file[200];
@@ -327,6 +347,7 @@ int main(void)
         cmocka_unit_test(other_operands_are_refused),
         cmocka_unit_test(damaged_panels_are_refused),
         cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(each_allocation_of_a_resumed_run_may_fail),
         cmocka_unit_test(folders_of_panels_may_be_unusable),
         cmocka_unit_test(panels_of_killed_processes_are_removed),
     };
