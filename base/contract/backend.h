@@ -368,8 +368,8 @@ struct hy_backend {
     char name[HY_BACKEND_NAME]; /* what errors call a device: "GPU 1 (NVIDIA H100)", with
                                    the number in the options; "" for the host */
     char bus[16]; /* PCI address of a device, "0000:0f:00.0"; "" if it has none */
-    int node;     /* NUMA node of the device (topology.h), on which its pinned memory lies and
-                     its threads run; -1: none is nearer than others */
+    int node;     /* NUMA node (topology.h) of the device's pinned memory and threads; -1:
+                     all nodes are equally near */
     hy_meter device, pinned;
     hy_measured measured; /* measured rates; they replace built-in ones */
     hy_block_speeds *blocks; /* measured constants of SpMV in blocks, which `measure` sets
@@ -388,6 +388,15 @@ static inline int hy_times_listed(const hybrid_engine_options *options)
     for (int i = 0; i < options->device_count; i++)
         times += options->devices[i] == options->device;
     return times > 0 ? times : 1;
+}
+
+/* Returns 1 if lanes of `self` can copy from the device memory of `other`
+   (hy_backend_ops.reads). */
+static inline int hy_backend_reads(hy_backend *self, const hy_backend *other)
+{
+    const hy_backend_ops *ops = self->ops;
+
+    return ops->reads && ops == other->ops && ops->reads(self, other);
 }
 
 struct hy_lane {

@@ -140,8 +140,7 @@ typedef struct transposing {
     int bands;
 } transposing;
 
-/* Returns the first row of A that begins with entry `wanted` or a later one. */
-static int64_t row_at(const hybrid_csr *A, int64_t wanted)
+int64_t hy_csr_row_at(const hybrid_csr *A, int64_t wanted)
 {
     int64_t begin = 0, end = A->rows;
 
@@ -164,7 +163,7 @@ static void cut_bands(transposing *t, int threads)
     if (most < t->bands)
         t->bands = (int)most;
     for (int b = 1; b < t->bands; b++)
-        t->row[b] = row_at(A, A->nnz / t->bands * b);
+        t->row[b] = hy_csr_row_at(A, A->nnz / t->bands * b);
     t->row[0]        = 0;
     t->row[t->bands] = A->rows;
 }

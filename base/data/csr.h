@@ -78,6 +78,10 @@ hybrid_status hy_csr_check(hy_context *ctx, const hybrid_csr *A, const char *nam
 hybrid_status hy_csr_check_rows(hy_context *ctx, const hybrid_csr *A, const char *name,
                                 int64_t first, const int32_t *listed);
 
+/* Returns the first row of A that begins with entry `wanted` or a later one; A->rows if
+   there is none. */
+int64_t hy_csr_row_at(const hybrid_csr *A, int64_t wanted);
+
 /* Computes a 64-bit hash of A's pattern, in parallel and without allocating. Equal
    offsets (of either width) and columns give equal hashes; different patterns almost
    always give different ones. Columns have 32 bits. */

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* What a task does, the most urgent first: pack operands, or decode results; plan; store
+/* Kinds of tasks, the most urgent first: pack operands, or decode results; plan; store
    results; compute; prefault pages. */
 typedef enum hy_urgency {
     HY_PACK,

@@ -223,9 +223,8 @@ typedef struct bench_line {
                                        line of a peer */
     int           reuse;            /* 1: core, with values computed anew for a known
                                        pattern of C */
-    int           reps;             /* number of timed calls, of which `calls` and
-                                       `new_matrix` of `times` are medians and other
-                                       figures */
+    int           reps;             /* number of timed calls. `calls` and `new_matrix` of
+                                       `times` are medians and other figures of them */
     double        plan_s;           /* seconds of planning in the median call: core: a
                                        part of times.new_matrix; end: a part of
                                        times.calls, except if that is a one-shot call;

@@ -9,7 +9,7 @@
 
 enum { CLI_DEVICES = 16 };
 
-/* Value of --split: who computes, and the share of the CPU. */
+/* Value of --split: whether CPU or GPU computes, and the share of the CPU. */
 typedef struct cli_split {
     hybrid_split how;
     double host_share; /* share of the CPU, 0 to 1, if `how` is HYBRID_SPLIT_SHARE */

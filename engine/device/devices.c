@@ -73,16 +73,15 @@ static hybrid_status open_listed(hybrid_engine *engine,
     return HYBRID_OK;
 }
 
-/* Returns 1 if the engine has several devices, each of which can read the memory of all
-   others. */
+/* Returns 1 if the engine has several devices, and each device can read the memory of all
+   other devices. */
 static int can_relay(const hybrid_engine *engine)
 {
     hy_backend *const *devices = engine->devices;
 
     for (int i = 0; i < engine->device_count; i++)
         for (int k = 0; k < engine->device_count; k++)
-            if (i != k && (!devices[i]->ops->reads ||
-                           !devices[i]->ops->reads(devices[i], devices[k])))
+            if (i != k && !hy_backend_reads(devices[i], devices[k]))
                 return 0;
     return engine->device_count > 1;
 }
@@ -103,7 +102,7 @@ static void describe(hybrid_engine *engine)
     }
 }
 
-/* Returns 1 if the options list devices of which all must open. */
+/* Returns 1 if the options list devices, and all of these must open. */
 static int all_must_open(const hybrid_engine_options *options)
 {
     return options->device_count > 0 && !options->devices_optional;

@@ -12,8 +12,8 @@
 typedef struct hy_spgemm {
     hy_files call;
     hy_sparse A, B;
-    int64_t rows_bytes; /* maximum bytes of the rows of B for a range of rows of A, of
-                           which two are in memory; hy_spgemm_begin() sets it */
+    int64_t rows_bytes; /* maximum bytes of the rows of B for a range of rows of A. The
+                           rows for two ranges are in memory. hy_spgemm_begin() sets it */
     hy_b_rows b_rows;   /* rows of B that the part of A in work touches */
     hy_sink *sink;      /* sink of C, which the caller sets */
 } hy_spgemm;

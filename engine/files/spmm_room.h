@@ -1,8 +1,8 @@
 /* engine/files/spmm_room.h - how Y = alpha*A*X with operands in files divides host
    memory.
 
-   A is read in parts, of which two are in memory, and each part is multiplied by all rows
-   of X that it touches. An X in a file is read completely if several parts would each
+   A is read in parts. Two parts are in memory, and each is multiplied by all rows of X
+   that it touches. An X in a file is read completely if several parts would each
    read it, and if it takes at most half of the memory for operands. Otherwise blocks of X
    pass through memory once for each part (partition/parts/x_block.h), so parts are as
    large as memory allows. */

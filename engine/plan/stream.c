@@ -56,8 +56,8 @@ static hy_features grown(const hy_features *f)
     return g;
 }
 
-/* Returns the features of a row that needs at least as much memory as any row: as many
-   entries as the longest row of A, each of which touches the longest row of B. Unless all
+/* Returns the features of a row that needs at least as much memory as any row: it has as
+   many entries as the longest row of A, and each touches the longest row of B. Unless all
    of B is on the device, the row may have to bring the rows of B that it touches. */
 static hy_features longest_row(const hy_portion *portion)
 {

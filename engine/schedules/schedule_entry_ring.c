@@ -113,8 +113,6 @@ static hybrid_status find_window(const hy_planning *p, int64_t *out)
     return HYBRID_OK;
 }
 
-/* ---- estimates ------------------------------------------------------------------- */
-
 /* ---- the ring to use ------------------------------------------------------------- */
 
 /* A ring of entries that cut() may choose. */

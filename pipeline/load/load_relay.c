@@ -44,13 +44,6 @@ void hy_relay_close(hy_relay *relay)
     pthread_mutex_destroy(&relay->lock);
 }
 
-static int reads(const hy_loader *a, const hy_loader *b)
-{
-    const hy_backend_ops *ops = a->backend->ops;
-
-    return ops->reads && ops == b->backend->ops && ops->reads(a->backend, b->backend);
-}
-
 /* Returns 1 if two images, of which a device holds all blocks, have the same bytes. */
 static int is_same(const hy_image *a, const hy_image *b)
 {
@@ -71,8 +64,9 @@ static int may_join(const hy_relay *relay, const hy_loader *loader, const hy_ima
     for (int i = 0; i < relay->count; i++) {
         const hy_loader *other = relay->of[i];
         if (other->ring.piece_bytes != loader->ring.piece_bytes ||
-            !is_same(&other->image, image) || !reads(other, loader) ||
-            !reads(loader, other))
+            !is_same(&other->image, image) ||
+            !hy_backend_reads(other->backend, loader->backend) ||
+            !hy_backend_reads(loader->backend, other->backend))
             return 0;
     }
     return 1;
@@ -140,8 +134,8 @@ static int can_lead(const hy_relay *relay)
     int can                 = leader && relay->count > 0;
 
     for (int i = 0; i < relay->count && can; i++)
-        can =
-            is_same(&leader->image, &relay->of[i]->image) && reads(relay->of[i], leader);
+        can = is_same(&leader->image, &relay->of[i]->image) &&
+              hy_backend_reads(relay->of[i]->backend, leader->backend);
     return can;
 }
 

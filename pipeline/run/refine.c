@@ -76,21 +76,6 @@ hybrid_status hy_refine_begin(hy_refine *refine, hy_queue *queue, hy_inbox *inbo
 
 /* ---- the list -------------------------------------------------------------------- */
 
-/* Returns the first row of B that begins at entry `entry` or later. */
-static int64_t row_at(const hybrid_csr *B, int64_t entry)
-{
-    int64_t low = 0, high = B->rows;
-
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (hy_offset(B, middle) < entry)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Lets the ring keep what the chunk needs, and sets chunk->x_begin to the first row that
    it keeps. Returns 0, and changes nothing, if the ring no longer has a row that the
    chunk touches, or would pass over rows that later chunks may touch. */
@@ -106,7 +91,7 @@ static int reach(hy_refine *refine, hy_chunk *chunk)
          (refine->far > 0 && end - hy_offset(B, refine->far) > span)))
         return 0;
     refine->far        = far;
-    refine->ring_begin = hy_max(refine->ring_begin, row_at(B, end - span));
+    refine->ring_begin = hy_max(refine->ring_begin, hy_csr_row_at(B, end - span));
     chunk->x_begin     = refine->ring_begin;
     return 1;
 }

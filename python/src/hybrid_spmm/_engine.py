@@ -79,7 +79,7 @@ class Engine:
     devices : sequence of int, optional
         CUDA ordinals of the GPUs to use; by default the first one.
     devices_optional : bool
-        True to start without those GPUs that do not open, of which `left_out` tells; by
+        True to start without GPUs that do not open, which `left_out` then names; by
         default each of `devices` must open.
     device_memory : int or str, optional
         Cap on the memory of each GPU, in bytes or as in ``"8GiB"``; by default nine tenths

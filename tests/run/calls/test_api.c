@@ -9,23 +9,10 @@
 #include <string.h>
 
 #include "support/engines/host_engine.h"
+#include "support/subjects/small_product.h"
 
 /* arrays of the matrix [1 2 0; 0 0 3; 4 0 5] */
 static int32_t ptr32[] = {0, 2, 3, 5};
-static int64_t ptr64[] = {0, 2, 3, 5};
-static int32_t cols[]  = {0, 1, 2, 0, 2};
-static double vals[]   = {1, 2, 3, 4, 5};
-static hybrid_csr small(void)
-{
-    return (hybrid_csr){3, 3, 5, HYBRID_I64, ptr64, cols, vals, HYBRID_F64};
-}
-
-static void assert_message(hybrid_status status, hybrid_status wanted, const char *text)
-{
-    assert_int_equal(status, wanted);
-    assert_non_null(strstr(hybrid_engine_message(engine), text));
-}
-
 /* A*A = [1 2 6; 12 0 15; 24 8 25], computed by hand. */
 static void assert_square(const hybrid_csr *C)
 {
@@ -44,7 +31,7 @@ static void assert_square(const hybrid_csr *C)
 
 static void squares_a_matrix_worked_by_hand(void **state)
 {
-    const hybrid_csr A = small();
+    const hybrid_csr A = small_matrix();
     hybrid_csr C;
 
     (void)state;
@@ -56,8 +43,8 @@ static void squares_a_matrix_worked_by_hand(void **state)
 
 static void takes_offsets_of_both_widths(void **state)
 {
-    const hybrid_csr A = small();
-    hybrid_csr B       = small(), C;
+    const hybrid_csr A = small_matrix();
+    hybrid_csr B       = small_matrix(), C;
 
     (void)state;
     B.offset_type = HYBRID_I32;
@@ -72,7 +59,7 @@ static void takes_offsets_of_both_widths(void **state)
 
 static void multiplies_a_vector_with_alpha_and_beta(void **state)
 {
-    const hybrid_csr A = small();
+    const hybrid_csr A = small_matrix();
     const double x[]   = {1, 10, 100};
     double y[]         = {1, 1, 1};
 
@@ -83,7 +70,7 @@ static void multiplies_a_vector_with_alpha_and_beta(void **state)
 
 static void beta_zero_does_not_read_y(void **state)
 {
-    const hybrid_csr A = small();
+    const hybrid_csr A = small_matrix();
     const double x[]   = {1, 10, 100};
     double y[]         = {NAN, INFINITY, NAN};
 
@@ -94,7 +81,7 @@ static void beta_zero_does_not_read_y(void **state)
 
 static void nan_and_infinity_follow_ieee(void **state)
 {
-    const hybrid_csr A = small();
+    const hybrid_csr A = small_matrix();
     const double x[]   = {0, INFINITY, NAN};
     double y[3];
 
@@ -127,7 +114,7 @@ static void sizes_of_zero_work(void **state)
     hybrid_csr C;
     hybrid_dense X = {3, 0, 0, HYBRID_ROW_MAJOR, NULL, HYBRID_F64};
     hybrid_dense Y = {3, 0, 0, HYBRID_ROW_MAJOR, NULL, HYBRID_F64};
-    hybrid_csr A   = small();
+    hybrid_csr A   = small_matrix();
 
     (void)state;
     assert_int_equal(hybrid_spgemm(engine, &none, &empty, &C), HYBRID_OK);
@@ -156,7 +143,7 @@ static void rows_without_entries_still_scale_y(void **state)
 
 static void shapes_that_do_not_fit_are_named(void **state)
 {
-    hybrid_csr A = small(), B = small(), C;
+    hybrid_csr A = small_matrix(), B = small_matrix(), C;
     int64_t two[] = {0, 2, 5};
 
     (void)state;
@@ -167,7 +154,7 @@ static void shapes_that_do_not_fit_are_named(void **state)
     assert_message(hybrid_spgemm(engine, &A, &B, &C), HYBRID_BAD_SHAPE,
                    "B must have 3 rows, not 2");
     assert_memory_equal(&C, &before, sizeof C);
-    B      = small();
+    B      = small_matrix();
     B.type = HYBRID_F32;
     assert_message(hybrid_spgemm(engine, &A, &B, &C), HYBRID_BAD_SHAPE, "f32");
 }
@@ -176,7 +163,7 @@ static void check_names_row_and_entry(void **state)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
     int32_t twice[] = {0, 1, 2, 2, 2}, beyond[] = {0, 1, 3, 0, 2};
-    hybrid_csr A = small();
+    hybrid_csr A = small_matrix();
     hybrid_plan *plan;
 
     (void)state;
@@ -192,7 +179,7 @@ static void check_names_row_and_entry(void **state)
 static void bad_arguments_are_refused(void **state)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_csr A                = small(), C;
+    hybrid_csr A                = small_matrix(), C;
     hybrid_plan *plan;
     double xy[6]   = {0};
     hybrid_dense X = {3, 1, 1, HYBRID_ROW_MAJOR, xy, HYBRID_F64};
@@ -218,7 +205,7 @@ static void bad_arguments_are_refused(void **state)
 static void what_is_empty_has_no_arrays_and_few_columns(void **state)
 {
     static int64_t zeros[4];
-    const hybrid_csr A       = small();
+    const hybrid_csr A       = small_matrix();
     const hybrid_csr none    = {3, 2, 0, HYBRID_I64, zeros, NULL, NULL, HYBRID_F64};
     const hybrid_csr no_rows = {0, 0, 0, HYBRID_I64, zeros, NULL, NULL, HYBRID_F64};
     hybrid_plan *plan;

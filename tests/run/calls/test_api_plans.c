@@ -9,27 +9,14 @@
 #include <string.h>
 
 #include "support/engines/host_engine.h"
+#include "support/subjects/small_product.h"
 
 /* arrays of the matrix [1 2 0; 0 0 3; 4 0 5] */
-static int64_t ptr64[] = {0, 2, 3, 5};
-static int32_t cols[]  = {0, 1, 2, 0, 2};
-static double vals[]   = {1, 2, 3, 4, 5};
-static hybrid_csr small(void)
-{
-    return (hybrid_csr){3, 3, 5, HYBRID_I64, ptr64, cols, vals, HYBRID_F64};
-}
-
-static void assert_message(hybrid_status status, hybrid_status wanted, const char *text)
-{
-    assert_int_equal(status, wanted);
-    assert_non_null(strstr(hybrid_engine_message(engine), text));
-}
-
 /* ---- refused calls ---- */
 
 static void a_plan_refuses_other_matrices(void **state)
 {
-    hybrid_csr A      = small(), C;
+    hybrid_csr A      = small_matrix(), C;
     int64_t shorter[] = {0, 2, 3, 4};
     hybrid_plan *plan;
 
@@ -39,14 +26,14 @@ static void a_plan_refuses_other_matrices(void **state)
     A.nnz     = 4;
     assert_message(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_BAD_STATE,
                    "the plan was made for");
-    A      = small();
+    A      = small_matrix();
     A.type = HYBRID_F32;
     assert_message(hybrid_spgemm_run(plan, &A, &A, &C), HYBRID_BAD_STATE,
                    "A holds f32 values, but the plan was made for f64");
-    hybrid_dense X = {3, 1, 1, HYBRID_ROW_MAJOR, vals, HYBRID_F64};
+    hybrid_dense X = {3, 1, 1, HYBRID_ROW_MAJOR, A.val, HYBRID_F64};
     double y[3];
     hybrid_dense Y = {3, 1, 1, HYBRID_ROW_MAJOR, y, HYBRID_F64};
-    A              = small();
+    A              = small_matrix();
     assert_message(hybrid_spmm_run(plan, 1, &A, &X, 0, &Y), HYBRID_BAD_STATE,
                    "but the call is for one with a dense matrix");
     hybrid_plan_destroy(plan);
@@ -110,7 +97,7 @@ static void every_chunk_is_traced_and_reported(void **state)
 
 static void explain_names_the_choice(void **state)
 {
-    const hybrid_csr A = small();
+    const hybrid_csr A = small_matrix();
     hybrid_plan *plan;
     hybrid_candidate c;
     char text[4096];

@@ -15,103 +15,34 @@
 #include "support/fake/fake_spmm.h"
 #include "support/fake/settings.h"
 #include "support/inputs/builder.h"
+#include "support/subjects/ring_products.h"
 
 extern const hy_backend_ops hy_host_backend_ops;
 
-static const test_kind f64                = {HYBRID_F64, HYBRID_I64, 1};
-static const hy_variant *const variants[] = {&hy_spgemm_fake_esc, NULL};
-
-/* ---- products ---- */
-
-enum { ROWS = 1500 };
-
-/* Makes a matrix of which row i has up to 7 entries near column i; some rows have
-   none. */
-static hybrid_csr band(unsigned seed)
-{
-    builder b = build_start(ROWS, ROWS);
-
-    for (int64_t i = 0; i < ROWS; i++) {
-        const int64_t count = test_below(seed, (uint64_t)i, 8);
-        for (int64_t k = 0; k < count; k++) {
-            const int64_t j = i - 4 + test_below(seed + 1, (uint64_t)(i * 8 + k), 9);
-            if (j >= 0 && j < ROWS)
-                build_add(&b, j);
-        }
-        build_end_row(&b);
-    }
-    return build_finish(&b, seed, f64);
-}
-
-typedef struct product {
-    hybrid_csr A, B;
-    oracle C;
-} product;
-
-static void open_product(unsigned seed, int squared, product *p)
-{
-    p->A = band(seed);
-    p->B = squared ? p->A : band(seed + 7);
-    oracle_spgemm(&p->A, &p->B, &p->C);
-}
-
-static void close_product(product *p)
-{
-    oracle_free(&p->C);
-    if (p->B.row_ptr != p->A.row_ptr)
-        matrix_free(&p->B);
-    matrix_free(&p->A);
-}
-
-/* Makes a plan, runs it `runs` times, and checks C. Sets *held to the number of entries
-   of B in the ring; 0: the plan has another schedule. Returns the status. */
-static hybrid_status multiply(hybrid_engine *engine, const product *p, unsigned flags,
-                              int runs, int64_t *held)
-{
-    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_plan *plan;
-
-    options.flags        = flags;
-    options.split        = HYBRID_SPLIT_GPU;
-    hybrid_status status = hybrid_spgemm_plan(engine, &p->A, &p->B, &options, &plan);
-    if (status != HYBRID_OK)
-        return status;
-    const hy_image *image = &plan->portions->layout.image;
-    *held                 = image->axis == HY_AXIS_ENTRIES ? image->held : 0;
-    for (int k = 0; k < runs && status == HYBRID_OK; k++) {
-        hybrid_csr C;
-        status = hybrid_spgemm_run(plan, &p->A, &p->B, &C);
-        if (status == HYBRID_OK) {
-            assert_null(oracle_check(&p->C, &C, 1));
-            hybrid_csr_free(engine, &C);
-        }
-    }
-    hybrid_plan_destroy(plan);
-    return status;
-}
+static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
 /* The planner chooses freely. If B takes more than seven eighths of device memory, it
    prefers a ring of entries to gathering rows of B several times. */
 static void budgets_choose_the_ring(void **state)
 {
     int64_t rings = 0, smaller = 0, held = 0;
-    product p;
+    ring_product p;
 
     (void)state;
     fake_delays(1, 0);
     for (int squared = 0; squared < 2; squared++) {
-        open_product(3, squared, &p);
+        ring_open(3, squared, &p);
         for (size_t kb = 30; kb < 110; kb += 4) {
             hybrid_engine *engine;
-            assert_int_equal(fake_open(variants, kb << 10, &engine), HYBRID_OK);
+            assert_int_equal(fake_open(ring_variants, kb << 10, &engine), HYBRID_OK);
             assert_int_equal(
-                multiply(engine, &p, kb % 8 ? HYBRID_DETERMINISTIC : 0, 2, &held),
+                ring_multiply(engine, &p, kb % 8 ? HYBRID_DETERMINISTIC : 0, 2, &held),
                 HYBRID_OK);
             rings += held > 0;
             smaller += held > 0 && held < p.B.nnz;
             hybrid_engine_destroy(engine);
         }
-        close_product(&p);
+        ring_close(&p);
     }
     assert_true(rings >= 10 && smaller >= 10);
     assert_int_equal(fake_alive(), 0);
@@ -144,7 +75,7 @@ static void a_narrow_band_takes_a_small_ring(void **state)
 
     (void)state;
     options.split = HYBRID_SPLIT_GPU;
-    assert_int_equal(fake_open(variants, budget, &engine), HYBRID_OK);
+    assert_int_equal(fake_open(ring_variants, budget, &engine), HYBRID_OK);
     settings_of(engine)->schedule     = &hy_schedule_entry_ring;
     engine->device->measured.launch_s = 5e-6; /* seconds of a launch; chunks then cost
                                                  time */
@@ -161,22 +92,22 @@ static void a_narrow_band_takes_a_small_ring(void **state)
    read entries of B before they are loaded or after they are replaced. */
 static void chunks_overtake_nothing(void **state)
 {
-    product p;
+    ring_product p;
 
     (void)state;
-    open_product(5, 0, &p);
+    ring_open(5, 0, &p);
     for (unsigned seed = 1; seed < 7; seed++) {
         hybrid_engine *engine;
         int64_t held = 0;
         fake_delays(seed, 50);
-        assert_int_equal(fake_open(variants, (size_t)44 << 10, &engine), HYBRID_OK);
+        assert_int_equal(fake_open(ring_variants, (size_t)44 << 10, &engine), HYBRID_OK);
         settings_of(engine)->schedule = &hy_schedule_entry_ring;
-        assert_int_equal(multiply(engine, &p, 0, 2, &held), HYBRID_OK);
+        assert_int_equal(ring_multiply(engine, &p, 0, 2, &held), HYBRID_OK);
         assert_true(held > 0 && held < p.B.nnz);
         hybrid_engine_destroy(engine);
     }
     fake_delays(1, 0);
-    close_product(&p);
+    ring_close(&p);
     assert_int_equal(fake_alive(), 0);
 }
 
@@ -198,7 +129,8 @@ static hybrid_engine *open_two(size_t device_bytes)
     options.devices      = devices;
     options.device_count = 2;
     options.device_bytes = device_bytes;
-    assert_int_equal(fake_engine_open(&options, places, variants, &engine), HYBRID_OK);
+    assert_int_equal(fake_engine_open(&options, places, ring_variants, &engine),
+                     HYBRID_OK);
     settings_of(engine)->all_devices = 1;
     settings_of(engine)->schedule    = &hy_schedule_entry_ring;
     return engine;
@@ -214,10 +146,10 @@ static void each_device_has_a_window(void **state)
     int64_t loaded              = 0;
     hybrid_plan *plan;
     hybrid_csr C;
-    product p;
+    ring_product p;
 
     (void)state;
-    open_product(5, 0, &p);
+    ring_open(5, 0, &p);
     const int64_t all = (p.B.rows + 1) * 8 + p.B.nnz * 12;
     options.flags     = HYBRID_REUSE;
     options.split     = HYBRID_SPLIT_GPU;
@@ -236,7 +168,7 @@ static void each_device_has_a_window(void **state)
     fake_delays(1, 0);
     hybrid_plan_destroy(plan);
     hybrid_engine_destroy(engine);
-    close_product(&p);
+    ring_close(&p);
     assert_int_equal(fake_alive(), 0);
 }
 
@@ -248,10 +180,10 @@ static void a_device_may_skip_rows(void **state)
     hybrid_engine *engine       = open_two((size_t)44 << 10);
     hybrid_plan *plan;
     hybrid_csr C;
-    product p;
+    ring_product p;
 
     (void)state;
-    open_product(5, 0, &p);
+    ring_open(5, 0, &p);
     options.split      = HYBRID_SPLIT_GPU;
     options.chunk_rows = 8;
     for (int i = 0; i < 2; i++)
@@ -266,7 +198,7 @@ static void a_device_may_skip_rows(void **state)
     }
     hybrid_plan_destroy(plan);
     hybrid_engine_destroy(engine);
-    close_product(&p);
+    ring_close(&p);
 }
 
 /* Entries of A far from the band make chunks touch nearly all rows of B, so that the
@@ -275,20 +207,20 @@ static void far_entries_are_gathered(void **state)
 {
     hybrid_engine *engine;
     int64_t held = 0;
-    product p;
+    ring_product p;
 
     (void)state;
-    open_product(3, 0, &p);
-    for (int64_t i = 0; i < ROWS; i += 10)
+    ring_open(3, 0, &p);
+    for (int64_t i = 0; i < RING_ROWS; i += 10)
         if (hy_offset(&p.A, i + 1) > hy_offset(&p.A, i))
-            hy_cols(&p.A)[hy_offset(&p.A, i + 1) - 1] = ROWS - 1;
+            hy_cols(&p.A)[hy_offset(&p.A, i + 1) - 1] = RING_ROWS - 1;
     oracle_free(&p.C);
     oracle_spgemm(&p.A, &p.B, &p.C);
-    assert_int_equal(fake_open(variants, (size_t)60 << 10, &engine), HYBRID_OK);
-    assert_int_equal(multiply(engine, &p, 0, 1, &held), HYBRID_OK);
+    assert_int_equal(fake_open(ring_variants, (size_t)60 << 10, &engine), HYBRID_OK);
+    assert_int_equal(ring_multiply(engine, &p, 0, 1, &held), HYBRID_OK);
     assert_int_equal(held, 0);
     hybrid_engine_destroy(engine);
-    close_product(&p);
+    ring_close(&p);
 }
 
 static void a_plan_says_what_it_does(void **state)
@@ -297,11 +229,11 @@ static void a_plan_says_what_it_does(void **state)
     hybrid_engine *engine;
     hybrid_plan *plan;
     char text[4096];
-    product p;
+    ring_product p;
 
     (void)state;
-    open_product(3, 0, &p);
-    assert_int_equal(fake_open(variants, (size_t)44 << 10, &engine), HYBRID_OK);
+    ring_open(3, 0, &p);
+    assert_int_equal(fake_open(ring_variants, (size_t)44 << 10, &engine), HYBRID_OK);
     settings_of(engine)->schedule = &hy_schedule_entry_ring;
     options.flags                 = HYBRID_EXPLAIN;
     assert_int_equal(hybrid_spgemm_plan(engine, &p.A, &p.B, &options, &plan), HYBRID_OK);
@@ -312,7 +244,7 @@ static void a_plan_says_what_it_does(void **state)
     assert_non_null(strstr(text, "B passes through the memory of the GPU"));
     hybrid_plan_destroy(plan);
     hybrid_engine_destroy(engine);
-    close_product(&p);
+    ring_close(&p);
 }
 
 int main(void)

@@ -12,62 +12,7 @@
 
 #include "base/data/csr.h"
 #include "tests/support/engines/group.h"
-
-static void assert_check(const hybrid_csr *A, hybrid_status status, const char *sentence)
-{
-    hy_message_clear(&ctx->message);
-    assert_int_equal(hy_csr_check(ctx, A, "A"), status);
-    assert_string_equal(ctx->message.text, sentence);
-}
-
-/* ---- matrices ---- */
-
-/*  . 1 2
-    . . .
-    3 . 4
-    5 6 7  */
-static int32_t small_ptr[] = {0, 2, 2, 4, 7};
-static int32_t small_col[] = {1, 2, 0, 2, 0, 1, 2};
-static double small_val[]  = {1, 2, 3, 4, 5, 6, 7};
-
-static hybrid_csr small(void)
-{
-    return (hybrid_csr){4, 3, 7, HYBRID_I32, small_ptr, small_col, small_val, HYBRID_F64};
-}
-
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 31;
-    x *= 0x9e3779b97f4a7c15u;
-    return x ^ x >> 29;
-}
-
-/* Makes a matrix with up to `most` entries per row, each a random distance after the
-   previous one. Every 5th row is empty. The value of an entry is its number. */
-static hybrid_csr random_csr(int64_t rows, int64_t cols, int64_t most, hybrid_type type)
-{
-    hybrid_csr A;
-
-    assert_int_equal(hy_csr_alloc(ctx, rows, cols, rows * most, type, &A), HYBRID_OK);
-    int64_t *ptr = A.row_ptr, k = 0;
-    for (int64_t i = 0; i < rows; i++) {
-        int64_t j = -1;
-        ptr[i]    = k;
-        for (int64_t e = 0; e < most && i % 5 != 4; e++, k++) {
-            j += 1 +
-                 (int64_t)(mix((uint64_t)(i * most + e)) % (uint64_t)(2 * cols / most));
-            if (j >= cols)
-                break;
-            hy_cols(&A)[k] = (int32_t)j;
-            if (type == HYBRID_F64)
-                ((double *)A.val)[k] = (double)k;
-            else
-                ((float *)A.val)[k] = (float)k;
-        }
-    }
-    ptr[rows] = A.nnz = k;
-    return A;
-}
+#include "tests/support/subjects/csr_samples.h"
 
 /* ---- headers ---- */
 
@@ -77,7 +22,7 @@ static void header_must_make_sense(void **state)
 
     (void)state;
     for (int i = 0; i < 11; i++)
-        bad[i] = small();
+        bad[i] = sample_small();
     bad[0].rows        = -1;
     bad[1].cols        = -1;
     bad[2].cols        = (int64_t)1 << 31;
@@ -116,11 +61,11 @@ static void empty_matrices_are_fine(void **state)
     hybrid_csr A    = {0, 0, 0, HYBRID_I64, zero, NULL, NULL, HYBRID_F32};
 
     (void)state;
-    assert_check(&A, HYBRID_OK, "");
+    sample_check(&A, HYBRID_OK, "");
     A.rows = 2;
-    assert_check(&A, HYBRID_OK, "");
+    sample_check(&A, HYBRID_OK, "");
     A.cols = INT32_MAX;
-    assert_check(&A, HYBRID_OK, "");
+    sample_check(&A, HYBRID_OK, "");
 }
 
 /* ---- rules ---- */
@@ -164,20 +109,20 @@ static void broken_rules_are_named(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int32_t ptr[5], col[7];
         int64_t wide[5];
-        hybrid_csr A = small();
+        hybrid_csr A = sample_small();
         memcpy(ptr, cases[i].ptr, sizeof ptr);
         memcpy(col, cases[i].col, sizeof col);
         A.row_ptr = ptr;
         A.col     = col;
-        assert_check(&A, HYBRID_BAD_MATRIX, cases[i].sentence);
+        sample_check(&A, HYBRID_BAD_MATRIX, cases[i].sentence);
         for (int k = 0; k < 5; k++)
             wide[k] = ptr[k];
         A.row_ptr     = wide;
         A.offset_type = HYBRID_I64;
-        assert_check(&A, HYBRID_BAD_MATRIX, cases[i].sentence);
+        sample_check(&A, HYBRID_BAD_MATRIX, cases[i].sentence);
     }
-    hybrid_csr good = small();
-    assert_check(&good, HYBRID_OK, "");
+    hybrid_csr good = sample_small();
+    sample_check(&good, HYBRID_OK, "");
 }
 
 /* Returns the first row that breaks a rule of columns, after looking at each entry; -1 if
@@ -199,7 +144,7 @@ static int64_t first_bad_row(const hybrid_csr *A)
 static void each_change_is_judged_like_entry_by_entry(void **state)
 {
     static const int32_t columns[] = {-1, 0, 1, 298, 299, 300, INT32_MAX, INT32_MIN};
-    hybrid_csr A                   = random_csr(9000, 300, 3, HYBRID_F32);
+    hybrid_csr A                   = sample_random(9000, 300, 3, HYBRID_F32);
     int32_t *col                   = A.col;
     int bad                        = 0;
 
@@ -224,12 +169,12 @@ static void each_change_is_judged_like_entry_by_entry(void **state)
 
 static void the_first_of_many_bad_rows_is_named(void **state)
 {
-    hybrid_csr A       = random_csr(50000, 300, 6, HYBRID_F32);
+    hybrid_csr A       = sample_random(50000, 300, 6, HYBRID_F32);
     const int64_t *ptr = A.row_ptr;
     char wanted[100];
 
     (void)state;
-    assert_check(&A, HYBRID_OK, "");
+    sample_check(&A, HYBRID_OK, "");
     for (int64_t bad = 49998; bad > 3000; bad -= 8000) {
         for (int64_t i = bad; i < 50000; i += 1001)
             if (ptr[i + 1] > ptr[i])
@@ -240,7 +185,7 @@ static void the_first_of_many_bad_rows_is_named(void **state)
         snprintf(wanted, sizeof wanted,
                  "A: row %lld, entry %lld: column 300 is not in 0..299", (long long)first,
                  (long long)(ptr[first + 1] - ptr[first] - 1));
-        assert_check(&A, HYBRID_BAD_MATRIX, wanted);
+        sample_check(&A, HYBRID_BAD_MATRIX, wanted);
     }
     hy_csr_free(ctx, &A);
 }
@@ -258,12 +203,12 @@ static void prefix_sums_are_sums(void **state)
         assert_int_equal(hy_array(ctx, n + 1, 8, "counts", &memory), HYBRID_OK);
         int64_t *count = memory, sum = 0, wrong = 0;
         for (int64_t i = 0; i < n; i++)
-            count[i] = (int64_t)(mix((uint64_t)i) % 1000) << 30;
+            count[i] = (int64_t)(sample_mix((uint64_t)i) % 1000) << 30;
         count[n] = -77; /* the function must not read this element */
         assert_int_equal(hy_prefix_sum(ctx, count, n), HYBRID_OK);
         for (int64_t i = 0; i < n; i++) {
             wrong += count[i] != sum;
-            sum += (int64_t)(mix((uint64_t)i) % 1000) << 30;
+            sum += (int64_t)(sample_mix((uint64_t)i) % 1000) << 30;
         }
         assert_int_equal(wrong, 0);
         assert_true(count[n] == sum);

@@ -12,62 +12,7 @@
 #include "base/data/csr.h"
 #include "base/memory/results.h"
 #include "tests/support/engines/group.h"
-
-static void assert_check(const hybrid_csr *A, hybrid_status status, const char *sentence)
-{
-    hy_message_clear(&ctx->message);
-    assert_int_equal(hy_csr_check(ctx, A, "A"), status);
-    assert_string_equal(ctx->message.text, sentence);
-}
-
-/* ---- matrices ---- */
-
-/*  . 1 2
-    . . .
-    3 . 4
-    5 6 7  */
-static int32_t small_ptr[] = {0, 2, 2, 4, 7};
-static int32_t small_col[] = {1, 2, 0, 2, 0, 1, 2};
-static double small_val[]  = {1, 2, 3, 4, 5, 6, 7};
-
-static hybrid_csr small(void)
-{
-    return (hybrid_csr){4, 3, 7, HYBRID_I32, small_ptr, small_col, small_val, HYBRID_F64};
-}
-
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 31;
-    x *= 0x9e3779b97f4a7c15u;
-    return x ^ x >> 29;
-}
-
-/* Makes a matrix with up to `most` entries per row, each a random distance after the
-   previous one. Every 5th row is empty. The value of an entry is its number. */
-static hybrid_csr random_csr(int64_t rows, int64_t cols, int64_t most, hybrid_type type)
-{
-    hybrid_csr A;
-
-    assert_int_equal(hy_csr_alloc(ctx, rows, cols, rows * most, type, &A), HYBRID_OK);
-    int64_t *ptr = A.row_ptr, k = 0;
-    for (int64_t i = 0; i < rows; i++) {
-        int64_t j = -1;
-        ptr[i]    = k;
-        for (int64_t e = 0; e < most && i % 5 != 4; e++, k++) {
-            j += 1 +
-                 (int64_t)(mix((uint64_t)(i * most + e)) % (uint64_t)(2 * cols / most));
-            if (j >= cols)
-                break;
-            hy_cols(&A)[k] = (int32_t)j;
-            if (type == HYBRID_F64)
-                ((double *)A.val)[k] = (double)k;
-            else
-                ((float *)A.val)[k] = (float)k;
-        }
-    }
-    ptr[rows] = A.nnz = k;
-    return A;
-}
+#include "tests/support/subjects/csr_samples.h"
 
 /* ---- transposing ---- */
 
@@ -76,7 +21,7 @@ static void small_transpose_by_hand(void **state)
     static const int64_t ptr[] = {0, 2, 4, 7};
     static const int32_t col[] = {2, 3, 0, 3, 0, 2, 3};
     static const double val[]  = {3, 5, 1, 6, 2, 4, 7};
-    hybrid_csr A               = small(), T;
+    hybrid_csr A               = sample_small(), T;
 
     (void)state;
     assert_int_equal(hy_csr_transpose(ctx, &A, &T), HYBRID_OK);
@@ -120,13 +65,13 @@ static void large_transposes_hold_the_same(void **state)
     (void)state;
     for (int s = 0; s < 3; s++)
         for (int type = HYBRID_F32; type <= HYBRID_F64; type++) {
-            hybrid_csr A =
-                random_csr(shapes[s][0], shapes[s][1], shapes[s][2], (hybrid_type)type);
+            hybrid_csr A = sample_random(shapes[s][0], shapes[s][1], shapes[s][2],
+                                         (hybrid_type)type);
             hybrid_csr T;
             assert_true(A.nnz > 1 << 16);
-            assert_check(&A, HYBRID_OK, "");
+            sample_check(&A, HYBRID_OK, "");
             assert_int_equal(hy_csr_transpose(ctx, &A, &T), HYBRID_OK);
-            assert_check(&T, HYBRID_OK, "");
+            sample_check(&T, HYBRID_OK, "");
             assert_int_equal(T.nnz, A.nnz);
             assert_int_equal(entries_missing(&A, &T), 0);
             hy_csr_free(ctx, &A);
@@ -147,26 +92,26 @@ static void empty_matrices_transpose(void **state)
         assert_int_equal(hy_csr_transpose(ctx, &A, &T), HYBRID_OK);
         assert_int_equal(T.rows, A.cols);
         assert_int_equal(T.cols, A.rows);
-        assert_check(&T, HYBRID_OK, "");
+        sample_check(&T, HYBRID_OK, "");
         hy_csr_free(ctx, &T);
     }
 }
 
 static void too_many_rows_cannot_be_columns(void **state)
 {
-    hybrid_csr A = small(), T = small();
+    hybrid_csr A = sample_small(), T = sample_small();
 
     (void)state;
     A.rows = (int64_t)1 << 31;
     assert_int_equal(hy_csr_transpose(ctx, &A, &T), HYBRID_BAD_MATRIX);
-    assert_ptr_equal(T.col, small_col); /* the transposed matrix is unchanged */
+    assert_ptr_equal(T.col, sample_col); /* the transposed matrix is unchanged */
 }
 
 /* ---- memory ---- */
 
 static void sizes_that_overflow_are_refused(void **state)
 {
-    hybrid_csr A = small();
+    hybrid_csr A = sample_small();
 
     (void)state;
     assert_int_equal(hy_csr_alloc(ctx, INT64_MAX, 1, 1, HYBRID_F64, &A),
@@ -175,13 +120,13 @@ static void sizes_that_overflow_are_refused(void **state)
     assert_int_equal(hy_csr_alloc(ctx, 10, 1, INT64_MAX, HYBRID_F64, &A),
                      HYBRID_NO_MEMORY);
     assert_int_equal(hy_csr_alloc(ctx, 10, 1, -1, HYBRID_F64, &A), HYBRID_NO_MEMORY);
-    assert_ptr_equal(A.col, small_col);
+    assert_ptr_equal(A.col, sample_col);
 }
 
 static void every_failure_to_transpose_frees(void **state)
 {
     const int64_t before = hy_meter_used(&ctx->memory.meter);
-    hybrid_csr A = small(), T = small();
+    hybrid_csr A = sample_small(), T = sample_small();
     int failed = 0;
 
     (void)state;
@@ -192,7 +137,7 @@ static void every_failure_to_transpose_frees(void **state)
         if (status == HYBRID_OK)
             break;
         assert_int_equal(status, HYBRID_NO_MEMORY);
-        assert_ptr_equal(T.col, small_col);
+        assert_ptr_equal(T.col, sample_col);
         hy_results_trim(ctx);
         assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
         failed++;

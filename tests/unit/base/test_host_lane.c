@@ -12,47 +12,10 @@
 #include "base/threads/clock.h"
 #include "host/backend/host_lane.h"
 #include "tests/support/engines/context.h"
+#include "tests/support/engines/group.h"
+#include "tests/support/subjects/host_lanes.h"
 
 enum { MANY = 1000, ROUNDS = 200 };
-
-static hy_context *ctx;
-static hy_backend *host;
-
-static void open_host(int threads)
-{
-    const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-
-    ctx = test_context(threads);
-    assert_int_equal(hy_host_backend_ops.open(ctx, &options, &host), HYBRID_OK);
-}
-
-static void close_host(void)
-{
-    host->ops->close(host);
-    test_context_free(ctx);
-}
-
-static hy_lane *new_lane(void)
-{
-    hy_lane *lane = NULL;
-    assert_int_equal(host->ops->lane_open(host, "lane", 0, &lane), HYBRID_OK);
-    return lane;
-}
-
-static hy_mark *new_mark(void)
-{
-    hy_mark *mark = NULL;
-    assert_int_equal(host->ops->mark_new(host, &mark), HYBRID_OK);
-    return mark;
-}
-
-static void finish(hy_lane *lane, hybrid_status expected)
-{
-    hy_mark *mark = new_mark();
-    assert_int_equal(host->ops->mark_set(lane, mark), HYBRID_OK);
-    assert_int_equal(host->ops->host_wait(mark), expected);
-    host->ops->mark_free(mark);
-}
 
 /* ---- work for lanes ---- */
 
@@ -94,29 +57,24 @@ static hybrid_status fail_with(hy_lane *lane, void *status)
     return (hybrid_status)(intptr_t)status;
 }
 
-static void give(hy_lane *lane, hy_host_fn fn, int number)
-{
-    assert_int_equal(hy_host_enqueue(lane, fn, (void *)(intptr_t)number), HYBRID_OK);
-}
-
 /* ---- tests ---- */
 
 static void keeps_order(int threads)
 {
-    open_host(threads);
+    open_host_lanes(threads);
     reset();
     hy_lane *lane = new_lane();
-    give(lane, stand_at_gate, 0); /* blocks the lane, so that its queue grows */
+    give_work(lane, stand_at_gate, 0); /* blocks the lane, so that its queue grows */
     for (int i = 0; i < MANY; i++)
-        give(lane, note, i);
+        give_work(lane, note, i);
     sem_post(&gate);
-    finish(lane, HYBRID_OK);
+    finish_lane(lane, HYBRID_OK);
     assert_int_equal(atomic_load(&noted), MANY);
     assert_int_equal(atomic_load(&clashes), 0);
     for (int i = 0; i < MANY; i++)
         assert_int_equal(notes[i], i);
     host->ops->lane_close(lane);
-    close_host();
+    close_host_lanes();
 }
 
 static void test_order(void **state)
@@ -129,28 +87,28 @@ static void test_order(void **state)
 static void test_close_waits(void **state)
 {
     (void)state;
-    open_host(2);
+    open_host_lanes(2);
     reset();
     hy_lane *lane = new_lane();
     for (int i = 0; i < MANY; i++)
-        give(lane, note, i);
+        give_work(lane, note, i);
     host->ops->lane_close(lane);
     assert_int_equal(atomic_load(&noted), MANY);
     host->ops->lane_close(NULL);
     host->ops->mark_free(NULL);
-    close_host();
+    close_host_lanes();
 }
 
 static void test_mark_has_time(void **state)
 {
     (void)state;
-    open_host(1);
+    open_host_lanes(1);
     reset();
     hy_lane *lane  = new_lane();
     hy_mark *first = new_mark(), *second = new_mark();
     const int64_t before = hy_now_ns();
     assert_int_equal(host->ops->mark_set(lane, first), HYBRID_OK);
-    give(lane, note, 1);
+    give_work(lane, note, 1);
     assert_int_equal(host->ops->mark_set(lane, second), HYBRID_OK);
     assert_int_equal(host->ops->host_wait(second), HYBRID_OK);
     assert_int_equal(host->ops->host_wait(first), HYBRID_OK);
@@ -161,35 +119,35 @@ static void test_mark_has_time(void **state)
     host->ops->mark_free(first);
     host->ops->mark_free(second);
     host->ops->lane_close(lane);
-    close_host();
+    close_host_lanes();
 }
 
 /* A wait for a mark that was never set ends at once. A wait for a set mark ends when the
    mark is reached. */
 static void lanes_wait(int threads)
 {
-    open_host(threads);
+    open_host_lanes(threads);
     reset();
     hy_lane *a = new_lane(), *b = new_lane();
     hy_mark *mark = new_mark();
     assert_int_equal(host->ops->lane_wait(b, mark), HYBRID_OK);
-    give(b, note, 0);
-    finish(b, HYBRID_OK);
-    give(a, stand_at_gate, 0);
-    give(a, note, 1);
+    give_work(b, note, 0);
+    finish_lane(b, HYBRID_OK);
+    give_work(a, stand_at_gate, 0);
+    give_work(a, note, 1);
     assert_int_equal(host->ops->mark_set(a, mark), HYBRID_OK);
     assert_int_equal(host->ops->lane_wait(b, mark), HYBRID_OK);
-    give(b, note, 2);
+    give_work(b, note, 2);
     assert_int_equal(atomic_load(&noted), 1);
     sem_post(&gate);
-    finish(b, HYBRID_OK);
+    finish_lane(b, HYBRID_OK);
     assert_int_equal(atomic_load(&noted), 3);
     assert_int_equal(notes[1], 1);
     assert_int_equal(notes[2], 2);
     host->ops->mark_free(mark);
     host->ops->lane_close(a);
     host->ops->lane_close(b);
-    close_host();
+    close_host_lanes();
 }
 
 static void test_lane_waits(void **state)
@@ -203,16 +161,16 @@ static void test_lane_waits(void **state)
    repeatedly. */
 static void take_turns(int threads)
 {
-    open_host(threads);
+    open_host_lanes(threads);
     reset();
     hy_lane *a = new_lane(), *b = new_lane();
     hy_mark *of_a = new_mark(), *of_b = new_mark();
     for (int i = 0; i < ROUNDS; i++) {
         assert_int_equal(host->ops->lane_wait(a, of_b), HYBRID_OK);
-        give(a, note, 2 * i);
+        give_work(a, note, 2 * i);
         assert_int_equal(host->ops->mark_set(a, of_a), HYBRID_OK);
         assert_int_equal(host->ops->lane_wait(b, of_a), HYBRID_OK);
-        give(b, note, 2 * i + 1);
+        give_work(b, note, 2 * i + 1);
         assert_int_equal(host->ops->mark_set(b, of_b), HYBRID_OK);
     }
     assert_int_equal(host->ops->host_wait(of_b), HYBRID_OK);
@@ -224,7 +182,7 @@ static void take_turns(int threads)
     host->ops->lane_close(b);
     host->ops->mark_free(of_a);
     host->ops->mark_free(of_b);
-    close_host();
+    close_host_lanes();
 }
 
 static void test_turns(void **state)
@@ -239,18 +197,18 @@ static void test_turns(void **state)
 static void test_errors(void **state)
 {
     (void)state;
-    open_host(2);
+    open_host_lanes(2);
     reset();
     hy_lane *a = new_lane(), *b = new_lane();
     hy_mark *before = new_mark(), *after = new_mark(), *of_b = new_mark();
-    give(a, note, 1);
+    give_work(a, note, 1);
     assert_int_equal(host->ops->mark_set(a, before), HYBRID_OK);
-    give(a, fail_with, HYBRID_NO_MEMORY);
-    give(a, note, 2);
-    give(a, fail_with, HYBRID_BAD_STATE);
+    give_work(a, fail_with, HYBRID_NO_MEMORY);
+    give_work(a, note, 2);
+    give_work(a, fail_with, HYBRID_BAD_STATE);
     assert_int_equal(host->ops->mark_set(a, after), HYBRID_OK);
     assert_int_equal(host->ops->lane_wait(b, after), HYBRID_OK);
-    give(b, note, 3);
+    give_work(b, note, 3);
     assert_int_equal(host->ops->mark_set(b, of_b), HYBRID_OK);
     assert_int_equal(host->ops->host_wait(of_b), HYBRID_NO_MEMORY);
     assert_int_equal(host->ops->host_wait(after), HYBRID_NO_MEMORY);
@@ -261,23 +219,23 @@ static void test_errors(void **state)
     host->ops->mark_free(of_b);
     host->ops->lane_close(a);
     host->ops->lane_close(b);
-    close_host();
+    close_host_lanes();
 }
 
 /* An error that was reported does not occur again, because a plan can run again. */
 static void test_error_is_forgotten(void **state)
 {
     (void)state;
-    open_host(1);
+    open_host_lanes(1);
     reset();
     hy_lane *lane = new_lane();
-    give(lane, fail_with, HYBRID_NO_MEMORY);
-    finish(lane, HYBRID_NO_MEMORY);
-    give(lane, note, 7);
-    finish(lane, HYBRID_OK);
+    give_work(lane, fail_with, HYBRID_NO_MEMORY);
+    finish_lane(lane, HYBRID_NO_MEMORY);
+    give_work(lane, note, 7);
+    finish_lane(lane, HYBRID_OK);
     assert_int_equal(notes[0], 7);
     host->ops->lane_close(lane);
-    close_host();
+    close_host_lanes();
 }
 
 int main(void)

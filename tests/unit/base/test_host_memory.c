@@ -11,54 +11,12 @@
 #include "base/threads/clock.h"
 #include "host/backend/host_lane.h"
 #include "tests/support/engines/context.h"
+#include "tests/support/engines/group.h"
+#include "tests/support/subjects/host_lanes.h"
 
 enum { MANY = 1000, ROUNDS = 200 };
 
-static hy_context *ctx;
-static hy_backend *host;
-
-static void open_host(int threads)
-{
-    const hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-
-    ctx = test_context(threads);
-    assert_int_equal(hy_host_backend_ops.open(ctx, &options, &host), HYBRID_OK);
-}
-
-static void close_host(void)
-{
-    host->ops->close(host);
-    test_context_free(ctx);
-}
-
-static hy_lane *new_lane(void)
-{
-    hy_lane *lane = NULL;
-    assert_int_equal(host->ops->lane_open(host, "lane", 0, &lane), HYBRID_OK);
-    return lane;
-}
-
-static hy_mark *new_mark(void)
-{
-    hy_mark *mark = NULL;
-    assert_int_equal(host->ops->mark_new(host, &mark), HYBRID_OK);
-    return mark;
-}
-
-static void finish(hy_lane *lane, hybrid_status expected)
-{
-    hy_mark *mark = new_mark();
-    assert_int_equal(host->ops->mark_set(lane, mark), HYBRID_OK);
-    assert_int_equal(host->ops->host_wait(mark), expected);
-    host->ops->mark_free(mark);
-}
-
 /* ---- work for lanes ---- */
-
-static void give(hy_lane *lane, hy_host_fn fn, int number)
-{
-    assert_int_equal(hy_host_enqueue(lane, fn, (void *)(intptr_t)number), HYBRID_OK);
-}
 
 /* ---- tests ---- */
 
@@ -113,27 +71,27 @@ static hybrid_status loop_workspace(hy_lane *lane, void *arg)
 static void test_workspaces_of_workers(void **state)
 {
     (void)state;
-    open_host(2);
+    open_host_lanes(2);
     assert_int_equal(hy_pool_worker(ctx->pool), -1);
     hy_lane *lanes[] = {new_lane(), new_lane()};
     for (int i = 0; i < 8; i++)
-        give(lanes[i % 2], loop_workspace, 0);
-    finish(lanes[0], HYBRID_OK);
-    finish(lanes[1], HYBRID_OK);
+        give_work(lanes[i % 2], loop_workspace, 0);
+    finish_lane(lanes[0], HYBRID_OK);
+    finish_lane(lanes[1], HYBRID_OK);
     host->ops->lane_close(lanes[0]);
     host->ops->lane_close(lanes[1]);
-    close_host();
+    close_host_lanes();
 }
 
 static void test_workspace(void **state)
 {
     (void)state;
-    open_host(2);
+    open_host_lanes(2);
     hy_lane *lane = new_lane();
-    give(lane, use_workspace, 0);
-    finish(lane, HYBRID_OK);
+    give_work(lane, use_workspace, 0);
+    finish_lane(lane, HYBRID_OK);
     host->ops->lane_close(lane);
-    close_host();
+    close_host_lanes();
 }
 
 /* ---- buffers ---- */
@@ -165,7 +123,7 @@ static void test_buffers(void **state)
     host->ops->trim(host, 0);
     assert_int_equal(hy_meter_used(&host->device), 0);
     assert_int_equal(hy_meter_used(&host->pinned), 0);
-    close_host();
+    close_host_lanes();
 }
 
 int main(void)

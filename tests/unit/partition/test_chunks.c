@@ -15,32 +15,9 @@
 #include "tests/support/inputs/builder.h"
 #include "tests/support/inputs/cases.h"
 #include "tests/support/engines/group.h"
+#include "tests/support/subjects/chunk_variants.h"
 
 static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
-
-/* ---- variants that compute nothing ---- */
-
-static hy_cost cost_of(hy_op op, const hy_features *f)
-{
-    return (hy_cost){.pack_bytes = hy_pack_csr_bytes(op, f),
-                     .work_bytes = op == HY_SPGEMM ? (size_t)f->products * 16 : 64,
-                     .out_bytes  = hy_rows_bytes(op, f, 0)};
-}
-
-static hy_cost spgemm_cost(const hy_features *f, const hy_rates *rates)
-{
-    (void)rates;
-    return cost_of(HY_SPGEMM, f);
-}
-
-static hy_cost spmm_cost(const hy_features *f, const hy_rates *rates)
-{
-    (void)rates;
-    return cost_of(HY_SPMM, f);
-}
-
-static const hy_variant spgemm = {.name = "test", .op = HY_SPGEMM, .cost = spgemm_cost};
-static const hy_variant spmm   = {.name = "test", .op = HY_SPMM, .cost = spmm_cost};
 
 /* ---- properties ---- */
 
@@ -225,11 +202,11 @@ static void run_case(int i)
             cut.image.axis = HY_AXIS_GATHERED;
         assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, NULL, &p), HYBRID_OK);
         cut.B       = &c.B;
-        cut.variant = &spgemm;
+        cut.variant = &chunk_spgemm;
         vary_aims(cut);
         hy_profile_free(ctx, &p);
         cut.B       = NULL;
-        cut.variant = &spmm;
+        cut.variant = &chunk_spmm;
         for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
             assert_int_equal(hy_inspect(ctx, &c.A, NULL, widths[w], NULL, &p), HYBRID_OK);
             vary_aims(cut);
@@ -261,7 +238,7 @@ static void columns_are_cut_where_a_row_does_not_fit(void **state)
     assert_int_equal(hy_inspect(ctx, &c.A, NULL, 100, NULL, &p), HYBRID_OK);
     hy_cut cut              = {.A            = &c.A,
                                .profile      = &p,
-                               .variant      = &spmm,
+                               .variant      = &chunk_spmm,
                                .image        = {.axis = HY_AXIS_GATHERED},
                                .products_max = INT64_MAX};
     const hy_features seven = brute(&cut, 0, 1, 7);
@@ -333,7 +310,7 @@ static void ranges_are_cut_side_by_side(void **state)
         hy_cut cut            = {.A            = &A,
                                  .B            = &A,
                                  .profile      = &p,
-                                 .variant      = &spgemm,
+                                 .variant      = &chunk_spgemm,
                                  .image        = {.axis = HY_AXIS_GATHERED},
                                  .chunk_rows   = by_rows ? 1000 : 0,
                                  .slot_bytes   = by_rows ? SIZE_MAX / 2 : 8 << 20,

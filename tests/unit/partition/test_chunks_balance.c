@@ -14,32 +14,9 @@
 #include "partition/format/pack.h"
 #include "tests/support/inputs/cases.h"
 #include "tests/support/engines/group.h"
+#include "tests/support/subjects/chunk_variants.h"
 
 static const test_kind kind = {HYBRID_F64, HYBRID_I64, 1};
-
-/* ---- variants that compute nothing ---- */
-
-static hy_cost cost_of(hy_op op, const hy_features *f)
-{
-    return (hy_cost){.pack_bytes = hy_pack_csr_bytes(op, f),
-                     .work_bytes = op == HY_SPGEMM ? (size_t)f->products * 16 : 64,
-                     .out_bytes  = hy_rows_bytes(op, f, 0)};
-}
-
-static hy_cost spgemm_cost(const hy_features *f, const hy_rates *rates)
-{
-    (void)rates;
-    return cost_of(HY_SPGEMM, f);
-}
-
-static hy_cost spmm_cost(const hy_features *f, const hy_rates *rates)
-{
-    (void)rates;
-    return cost_of(HY_SPMM, f);
-}
-
-static const hy_variant spgemm = {.name = "test", .op = HY_SPGEMM, .cost = spgemm_cost};
-static const hy_variant spmm   = {.name = "test", .op = HY_SPMM, .cost = spmm_cost};
 
 /* ---- properties ---- */
 
@@ -58,7 +35,7 @@ static void products_are_balanced(void **state)
     const hy_cut cut = {.A            = &c.A,
                         .B            = &c.B,
                         .profile      = &p,
-                        .variant      = &spgemm,
+                        .variant      = &chunk_spgemm,
                         .slot_bytes   = SIZE_MAX / 2,
                         .products_max = p.features.products / 8};
     assert_int_equal(hy_cut_chunks(ctx, &cut, &chunks, &count), HYBRID_OK);
@@ -87,7 +64,7 @@ static void failed_allocations_leave_nothing(void **state)
     used       = hy_meter_used(&ctx->memory.meter);
     hy_cut cut = {.A            = &c.A,
                   .profile      = &p,
-                  .variant      = &spmm,
+                  .variant      = &chunk_spmm,
                   .image        = {.axis = HY_AXIS_GATHERED},
                   .chunk_rows   = 20,
                   .products_max = INT64_MAX,

@@ -18,36 +18,7 @@ enum { WIDTH = 20, CHUNK = 60, CHUNKS = 15 };
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-static hybrid_report square(hybrid_engine *engine, const hybrid_csr *A, int64_t *nnz)
-{
-    hybrid_report r = HYBRID_REPORT_INIT;
-    hybrid_csr C;
-
-    assert_int_equal(hybrid_spgemm(engine, A, A, &C), HYBRID_OK);
-    assert_int_equal(hybrid_engine_report(engine, &r), HYBRID_OK);
-    assert_null(usage_check(&r));
-    *nnz = C.nnz;
-    hybrid_csr_free(engine, &C);
-    return r;
-}
-
-/* Sets the rates of bus and memory, of device and host, as if measured; 0: the built-in
-   rates. */
-static void set_rates(hybrid_engine *engine, double rate)
-{
-    const hy_measured measured = {.h2d_Bps = rate, .d2h_Bps = rate, .mem_Bps = rate};
-
-    engine->host->measured = measured;
-    if (engine->device)
-        engine->device->measured = measured;
-}
-
 /* ---- bytes computed by hand ---- */
-
-static int64_t csr_rows(int64_t rows, int64_t nnz)
-{
-    return rows * 8 + nnz * 12;
-}
 
 /* ---- rates ---- */
 
@@ -91,9 +62,9 @@ static void operands_and_result_move_once(void **state)
 
     (void)state;
     usage_open(&w, &hy_spmm_fake_rows, WIDTH);
-    const double a = 8.0 + (double)csr_rows(ROWS, w.A.nnz);
+    const double a = 8.0 + (double)usage_csr_rows(ROWS, w.A.nnz);
     const double x = (double)world_bytes(&w.X), y = (double)world_bytes(&w.Y);
-    set_rates(w.engine, 1e12);
+    usage_set_rates(w.engine, 1e12);
     w.engine->host->measured.mem_Bps = 1e15;
     assert_near(usage_run(&w, CHUNK, HYBRID_SPLIT_GPU, 0, 1).reference_s, (a + x) / 1e12);
     assert_near(usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 1).reference_s,
@@ -117,17 +88,17 @@ static void a_matrix_that_is_both_operands_moves_once(void **state)
     (void)state;
     matrix_random(300, 300, 6, 3, f64, &A);
     matrix_random(300, 300, 6, 4, f64, &B);
-    set_rates(engine, 1e12);
+    usage_set_rates(engine, 1e12);
     engine->device->measured.d2h_Bps = 1e15;
-    const double a                   = 8.0 + (double)csr_rows(300, A.nnz);
-    const double b                   = 8.0 + (double)csr_rows(300, B.nnz);
-    assert_near(square(engine, &A, &nnz).reference_s, a / 1e12);
+    const double a                   = 8.0 + (double)usage_csr_rows(300, A.nnz);
+    const double b                   = 8.0 + (double)usage_csr_rows(300, B.nnz);
+    assert_near(usage_square(engine, &A, &nnz).reference_s, a / 1e12);
     assert_int_equal(hybrid_spgemm(engine, &A, &B, &C), HYBRID_OK);
     assert_near(engine->report.reference_s, (a + b) / 1e12);
     hybrid_csr_free(engine, &C);
     engine->device->measured.d2h_Bps = 1e9;
-    const hybrid_report r            = square(engine, &A, &nnz);
-    assert_near(r.reference_s, 8e-9 + (double)csr_rows(300, nnz) / 1e9);
+    const hybrid_report r            = usage_square(engine, &A, &nnz);
+    assert_near(r.reference_s, 8e-9 + (double)usage_csr_rows(300, nnz) / 1e9);
     hybrid_engine_destroy(engine);
     matrix_free(&A);
     matrix_free(&B);
@@ -140,7 +111,7 @@ static void the_speedup_may_exceed_one(void **state)
 
     (void)state;
     usage_open(&w, &hy_spmm_fake_rows, WIDTH);
-    set_rates(w.engine, 1);
+    usage_set_rates(w.engine, 1);
     assert_true(usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, 0).speedup_over_reference > 1);
     world_close(&w);
 }

@@ -21,36 +21,7 @@ enum { WIDTH = 20, CHUNK = 60, CHUNKS = 15 };
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-static hybrid_report square(hybrid_engine *engine, const hybrid_csr *A, int64_t *nnz)
-{
-    hybrid_report r = HYBRID_REPORT_INIT;
-    hybrid_csr C;
-
-    assert_int_equal(hybrid_spgemm(engine, A, A, &C), HYBRID_OK);
-    assert_int_equal(hybrid_engine_report(engine, &r), HYBRID_OK);
-    assert_null(usage_check(&r));
-    *nnz = C.nnz;
-    hybrid_csr_free(engine, &C);
-    return r;
-}
-
-/* Sets the rates of bus and memory, of device and host, as if measured; 0: the built-in
-   rates. */
-static void set_rates(hybrid_engine *engine, double rate)
-{
-    const hy_measured measured = {.h2d_Bps = rate, .d2h_Bps = rate, .mem_Bps = rate};
-
-    engine->host->measured = measured;
-    if (engine->device)
-        engine->device->measured = measured;
-}
-
 /* ---- bytes computed by hand ---- */
-
-static int64_t csr_rows(int64_t rows, int64_t nnz)
-{
-    return rows * 8 + nnz * 12;
-}
 
 typedef struct taken {
     const hybrid_csr *A;
@@ -63,8 +34,9 @@ static void note_rows(void *user, const hybrid_event *e)
 
     if (strstr(e->variant, ".host.") && e->part == 0 &&
         strcmp(e->stage, "accumulate") == 0)
-        t->bytes += csr_rows(e->row_end - e->row_begin,
-                             hy_offset(t->A, e->row_end) - hy_offset(t->A, e->row_begin));
+        t->bytes +=
+            usage_csr_rows(e->row_end - e->row_begin,
+                           hy_offset(t->A, e->row_end) - hy_offset(t->A, e->row_begin));
 }
 
 /* Checks the bytes in a report if X and Y are pageable: the report counts in host memory
@@ -172,7 +144,7 @@ static void the_host_reads_a_and_stores_y(void **state)
 
     (void)state;
     usage_open(&w, &hy_spmm_fake_rows, WIDTH);
-    const int64_t a = csr_rows(ROWS, w.A.nnz), y = (int64_t)world_bytes(&w.Y);
+    const int64_t a = usage_csr_rows(ROWS, w.A.nnz), y = (int64_t)world_bytes(&w.Y);
     for (int beta = 0; beta < 2; beta++) {
         const hybrid_report r = usage_run(&w, CHUNK, HYBRID_SPLIT_HOST, 0, beta);
         assert_int_equal(r.host_bytes, a + (beta ? 2 * y : y));
@@ -209,8 +181,8 @@ static void a_square(void **state)
     matrix_random(700, 700, 6, 3, f64, &A);
     for (int where = ON_HOST; where <= ON_DEVICE; where++) {
         hybrid_engine *engine = place_open((place)where, 0);
-        const hybrid_report r = square(engine, &A, &nnz);
-        const int64_t a = csr_rows(700, A.nnz), c = csr_rows(700, nnz);
+        const hybrid_report r = usage_square(engine, &A, &nnz);
+        const int64_t a = usage_csr_rows(700, A.nnz), c = usage_csr_rows(700, nnz);
         if (where == ON_HOST) {
             assert_int_equal(r.host_bytes, a + c);
         } else {
@@ -265,7 +237,7 @@ static void no_use_exceeds_what_there_is(void **state)
     for (int k = 0; k < 4; k++)
         for (int i = 0; i < 8; i++) {
             const hybrid_split way = ways[i / 2];
-            set_rates(w.engine, rates[k]);
+            usage_set_rates(w.engine, rates[k]);
             world_pin(&w, i % 2 ? BOTH : NONE, 1);
             const hybrid_report r =
                 usage_run(&w, CHUNK, way, way == HYBRID_SPLIT_SHARE ? 0.5 : 0, i % 4 > 1);
@@ -282,8 +254,8 @@ static void no_use_exceeds_what_there_is(void **state)
     for (int k = 0; k < 4; k++)
         for (int where = ON_HOST; where < PLACES; where++) {
             hybrid_engine *engine = place_open((place)where, 0);
-            set_rates(engine, rates[k]);
-            square(engine, &w.A, &nnz);
+            usage_set_rates(engine, rates[k]);
+            usage_square(engine, &w.A, &nnz);
             hybrid_engine_destroy(engine);
         }
     matrix_free(&w.A);
