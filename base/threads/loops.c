@@ -321,16 +321,23 @@ static void count_waiting(hy_loop *l)
 void hy_pool_begin(hy_loop *loop, hy_pool *pool, hy_urgency urgency, int64_t begin,
                    int64_t end, int64_t grain, hy_loop_fn fn, void *arg)
 {
+    __atomic_fetch_add(&pool->begun, 1, __ATOMIC_RELAXED);
     *loop = loop_of(pool, urgency, begin, end, grain, fn, arg);
     begin_loop(loop, 1);
 }
 
-hybrid_status hy_pool_end(hy_loop *l)
+static hybrid_status end_loop(hy_loop *l)
 {
     if (l->pieces == 0 || (l->part >= 0 && ends_alone(l)))
         return l->status;
     (hy_pool_worker(l->pool) >= 0 ? await_end : count_waiting)(l);
     return l->status == HYBRID_OK ? hy_progress_check(l->pool->progress) : l->status;
+}
+
+hybrid_status hy_pool_end(hy_loop *loop)
+{
+    __atomic_fetch_sub(&loop->pool->begun, 1, __ATOMIC_RELAXED);
+    return end_loop(loop);
 }
 
 hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
@@ -347,7 +354,7 @@ hybrid_status hy_pool_for_fine(hy_pool *pool, hy_urgency urgency, int64_t begin,
     if (loop.part < 0)
         loop.part = hy_pool_find_replaced(pool);
     begin_loop(&loop, fine);
-    const hybrid_status status = hy_pool_end(&loop);
+    const hybrid_status status = end_loop(&loop);
     if (urgency == HY_COMPUTE)
         __atomic_store_n(&pool->computed_ns, hy_now_ns(), __ATOMIC_RELAXED);
     return status;

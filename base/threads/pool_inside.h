@@ -64,6 +64,7 @@ struct hy_pool {
     hy_tasks queues[HY_URGENCIES];
     int stop;
     int waiting;     /* number of threads that sleep until a loop is over; atomic */
+    int begun;       /* number of loops between hy_pool_begin() and hy_pool_end(); atomic */
     unsigned offers; /* number of tasks that were ever queued; read without the lock */
     const hy_topology *topology;
     int spins; /* 1: workers without work spin before they sleep */

@@ -176,11 +176,17 @@ static void load_b(hy_loader *loader)
 
 hybrid_status hy_load_all(hy_loader *loader)
 {
+    hybrid_status status = HYBRID_OK;
+
     if (loader->relay)
-        HY_TRY(hy_relay_load(loader));
+        status = hy_relay_load(loader);
     else
         (loader->image.form == HY_FORM_CSR ? load_b : load_x)(loader);
-    HY_TRY(hy_load_flush(loader));
+    /* The loop that fills the last piece ends here after an error, too. The next run uses
+       the piece again, or the loader is freed. */
+    const hybrid_status flushed = hy_load_flush(loader);
+    HY_TRY(status);
+    HY_TRY(flushed);
     /* without timed marks the host times the copies, for which it must wait for them */
     return loader->ring.timed ? HYBRID_OK : hy_load_retire(loader);
 }

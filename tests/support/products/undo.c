@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/threads/pool_inside.h"
 #include "support/fake/fake_backend.h"
 #include "support/products/undo.h"
 
@@ -20,7 +21,8 @@ held undo_held(const hybrid_engine *engine)
 {
     held h = {.host   = hy_meter_used(&engine->ctx.memory.meter),
               .device = hy_meter_used(&engine->host->device),
-              .alive  = fake_alive() - fake_pinned_now()};
+              .alive  = fake_alive() - fake_pinned_now(),
+              .loops  = __atomic_load_n(&engine->ctx.pool->begun, __ATOMIC_RELAXED)};
 
     for (int i = 0; i < engine->device_count; i++) {
         h.device += hy_meter_used(&engine->devices[i]->device);
@@ -32,10 +34,11 @@ held undo_held(const hybrid_engine *engine)
 static int is_more(const held *now, const held *before)
 {
     return now->host > before->host || now->device > before->device ||
-           now->pinned > before->pinned || now->alive > before->alive;
+           now->pinned > before->pinned || now->alive > before->alive ||
+           now->loops > before->loops;
 }
 
-/* Fails the test if the engine holds more memory, lanes or marks than `before` says.
+/* Fails the test if the engine holds more memory, lanes, marks or loops than `before` says.
    Waits up to 5 s for less, because the lane of a fake device may still be freeing
    memory. `name` is the name of the call in the message. */
 void undo_expect_no_more(const world *w, const held *before, const char *name)
@@ -46,11 +49,11 @@ void undo_expect_no_more(const world *w, const held *before, const char *name)
         usleep(1000);
     if (is_more(&now, before))
         fail_msg(
-            "before: host %lld, device %lld, pinned %lld, alive %lld; after %s, which "
-            "failed: %lld, %lld, %lld, %lld",
+            "before: host %lld, device %lld, pinned %lld, alive %lld, loops %d; after %s, "
+            "which failed: %lld, %lld, %lld, %lld, %d",
             (long long)before->host, (long long)before->device, (long long)before->pinned,
-            (long long)before->alive, name, (long long)now.host, (long long)now.device,
-            (long long)now.pinned, (long long)now.alive);
+            (long long)before->alive, before->loops, name, (long long)now.host,
+            (long long)now.device, (long long)now.pinned, (long long)now.alive, now.loops);
 }
 
 /* ---- failures ---- */

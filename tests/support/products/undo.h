@@ -1,7 +1,7 @@
 /* tests/support/products/undo.h - calls that fail in every possible way.
 
-   After each failure the engine must hold no more memory than before. A failed check
-   aborts the test. */
+   After each failure the engine must hold no more memory than before, and all loops must
+   have ended. A failed check aborts the test. */
 #ifndef UNDO_H
 #define UNDO_H
 
@@ -52,6 +52,7 @@ typedef struct held {
     int64_t host, device, pinned;
     int64_t alive; /* memory blocks, lanes and marks of fake devices that exist; without
                       pinned pages of results, which a call may add and keep */
+    int loops; /* loops that were begun (hy_pool_begin()) and not ended */
 } held;
 
 held undo_held(const hybrid_engine *engine);
