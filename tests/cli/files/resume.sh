@@ -116,7 +116,10 @@ for ending in "${endings[@]}"; do
         mkdir run
         echo old >"run/$result"
         command_of "$ending" run
-        { timeout -s KILL "0.0$((RANDOM % 90 + 10))" "$HYBRID_SPMM" "${words[@]}" >out 2>err; } 2>/dev/null
+        "$HYBRID_SPMM" "${words[@]}" >out 2>err &
+        program=$!
+        sleep "0.0$((RANDOM % 90 + 10))"
+        { kill -KILL $program && wait $program; } 2>/dev/null # until it holds no lock any more
         goes_on
     done
     read_result
