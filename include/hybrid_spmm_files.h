@@ -116,11 +116,13 @@ typedef struct hybrid_file_options {
     int          transpose;   /**< hybrid_file_write(): 1 to write the transpose, else 0 */
     int64_t row_begin, row_end; /**< hybrid_file_write(): rows [row_begin, row_end) are written,
         with `transpose` of the transpose; row_end 0 = all from row_begin on */
+    int64_t      part_rows;   /**< rows of each part of a raw (.json) result in several parts, at
+        most 4096 of them; 0 = one part. UNSUPPORTED for other formats. */
 } hybrid_file_options;
 /** Default options. */
 #define HYBRID_FILE_OPTIONS_INIT                                                            \
     { sizeof(hybrid_file_options), NULL, HYBRID_STORED, 0, 0, (hybrid_type)0,               \
-      HYBRID_INDEX_DEFAULT, HYBRID_INDEX_DEFAULT, HYBRID_ROW_MAJOR, 0, 0, 0 }
+      HYBRID_INDEX_DEFAULT, HYBRID_INDEX_DEFAULT, HYBRID_ROW_MAJOR, 0, 0, 0, 0 }
 /** Returns the name of the format that the ending of `path` selects for a file that is
     written, or NULL if it selects none: a static string. */
 HYBRID_API const char *hybrid_file_format(const char *path);

@@ -35,7 +35,9 @@ static int check(conversion *c)
         return cli_fail(CLI_USAGE,
                         "'%s' cannot be converted to itself; give another name",
                         o->input[0]);
-    const int code = cli_signals_open();
+    int code = cli_files_check(o, o->input[1]);
+    if (code == CLI_DONE)
+        code = cli_signals_open();
     return code == CLI_DONE ? cli_output_claim(o->input[1], &c->output) : code;
 }
 

@@ -36,7 +36,9 @@ static int check(multiply *m)
     if (cli_outputs_same(o->output, o->trace) || cli_outputs_same(o->output, o->report) ||
         cli_outputs_same(o->trace, o->report))
         return cli_fail(CLI_USAGE, "--output, --trace and --report need different files");
-    const int code = cli_format_check(o, dense);
+    int code = cli_format_check(o, dense);
+    if (code == CLI_DONE)
+        code = cli_files_check(o, o->output);
     return code == CLI_DONE ? cli_job_check(o) : code;
 }
 

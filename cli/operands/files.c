@@ -1,6 +1,8 @@
 /* cli/operands/files.c - products with operands that stay in their files. */
 #include "cli/operands/files.h"
 
+#include <string.h>
+
 #include "cli/options/types.h"
 #include "cli/output/say.h"
 #include "cli/output/signals.h"
@@ -31,6 +33,16 @@ hybrid_status cli_files_run(cli_job *job)
     return status == HYBRID_OK ? hybrid_engine_report(job->engine, &job->report) : status;
 }
 
+int cli_files_check(const cli_options *o, const char *path)
+{
+    const char *format = path && !o->format ? hybrid_file_format(path) : NULL;
+
+    return !o->part_rows || (format && strcmp(format, "raw") == 0)
+               ? CLI_DONE
+               : cli_fail(CLI_USAGE, "--part-rows needs a result whose name ends in "
+                                     ".json");
+}
+
 hybrid_file_options cli_files_options(const cli_options *o)
 {
     hybrid_file_options wanted = HYBRID_FILE_OPTIONS_INIT;
@@ -38,6 +50,7 @@ hybrid_file_options cli_files_options(const cli_options *o)
     wanted.compression = o->compression;
     wanted.shuffle     = o->compression != HYBRID_STORED;
     wanted.resume      = o->resume;
+    wanted.part_rows   = o->part_rows;
     return wanted;
 }
 

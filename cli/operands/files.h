@@ -11,6 +11,10 @@ hybrid_status cli_files_run(cli_job *job);
    the sizes of the result, whose arrays are NULL. */
 hybrid_status cli_files_to_file(cli_job *job);
 
+/* Checks options for the result, which is written to `path` (NULL: to no file). Returns 0
+   or an exit code. */
+int cli_files_check(const cli_options *options, const char *path);
+
 /* Returns the options of the result's file, as the user's options ask for them. */
 hybrid_file_options cli_files_options(const cli_options *options);
 

@@ -54,6 +54,9 @@ const cli_option cli_option_table[] = {
     {"compress", 0, WRITES, &cli_kind_compress, FIELD(hybrid_compression, compression),
      "Compress the numbers of the file, in formats that can: none (the default), deflate "
      "or zstd."},
+    {"part-rows", 0, WRITES, &cli_kind_rows, FIELD(int64_t, part_rows),
+     "Write a .json result in parts of N rows, in a folder beside it, FILE.rows without "
+     "the ending of FILE. Each part is a matrix of its own."},
     {"resume", 0, WRITES, &cli_kind_flag, FIELD(int, resume),
      "Keep finished parts of the result in a folder beside it, FILE.parts, and continue "
      "after the parts that an earlier run of the same command left there."},

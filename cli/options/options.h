@@ -17,7 +17,7 @@ struct cli_options {
     const char *input[CLI_INPUTS]; /* arguments of the command, without options; NULL if
                                       there are fewer */
     const char *output, *trace, *report, *variant, *rates, *spill;
-    int64_t dense_cols, chunk_rows, threads, device, repeat;
+    int64_t dense_cols, chunk_rows, part_rows, threads, device, repeat;
     size_t device_bytes, host_bytes;
     uint64_t seed;
     hybrid_type type;

@@ -23,7 +23,7 @@ DEFINE(engine_options, "engine options", "HYBRID_ENGINE_OPTIONS_INIT", rates_pat
 DEFINE(plan_options, "plan options", "HYBRID_PLAN_OPTIONS_INIT", host_share, result_space)
 DEFINE(calibration, "calibration", "HYBRID_CALIBRATION_INIT", scaled, scaled)
 DEFINE(report, "report", "HYBRID_REPORT_INIT", rates_measured, resumed_rows)
-DEFINE(file_options, "file options", "HYBRID_FILE_OPTIONS_INIT", row_end, row_end)
+DEFINE(file_options, "file options", "HYBRID_FILE_OPTIONS_INIT", row_end, part_rows)
 DEFINE(machine, "machine", "HYBRID_MACHINE_INIT", device_count, left_out)
 
 int hy_struct_fits(const hy_struct *type, size_t struct_size)

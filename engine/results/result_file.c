@@ -27,6 +27,23 @@ static hybrid_status check_options(hy_context *ctx, const hybrid_file_options *o
     return HYBRID_OK;
 }
 
+static hybrid_status check_parts(hy_context *ctx, const hy_result_file *r)
+{
+    const int64_t rows = r->options.part_rows;
+
+    if (rows < 0)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "file options: part_rows is %lld, and must be 0 or more",
+                       (long long)rows);
+    if (rows == 0 || r->format->has_parts)
+        return HYBRID_OK;
+    return hy_fail(
+        ctx, HYBRID_UNSUPPORTED,
+        "'%s': the format %s has no parts; part_rows needs a name that ends in "
+        ".json",
+        r->path, r->format->name);
+}
+
 static const hy_file_format *format_called(const hy_file_format *const *formats,
                                            const char *name)
 {
@@ -56,6 +73,7 @@ hybrid_status hy_result_check(hybrid_engine *engine, const char *path,
     if (!out->format || !out->format->create)
         return hy_fail(ctx, HYBRID_UNSUPPORTED,
                        "'%s': no format is written under such a name", path);
+    HY_TRY(check_parts(ctx, out));
     return out->format->may_create ? out->format->may_create(ctx, path) : HYBRID_OK;
 }
 
@@ -103,6 +121,27 @@ static hybrid_status open_file(hy_result_file *r)
     return hy_row_writer_open(r->engine, &r->file.writer, r->bytes, &r->rows);
 }
 
+/* Checks the parts of a result of this shape, before anything is computed. */
+static hybrid_status check_shape(hy_context *ctx, const hy_file_shape *shape)
+{
+    const int64_t rows = shape->part_rows;
+
+    if (rows == 0)
+        return HYBRID_OK;
+    if (!shape->sparse && shape->order != HYBRID_ROW_MAJOR)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "file options: a dense matrix in parts has the order "
+                       "HYBRID_ROW_MAJOR");
+    if ((shape->rows - 1) / rows < HY_MOST_PARTS)
+        return HYBRID_OK;
+    return hy_fail(
+        ctx, HYBRID_BAD_ARGUMENT,
+        "file options: %lld rows in parts of %lld rows are more than %d parts; "
+        "part_rows must be at least %lld",
+        (long long)shape->rows, (long long)rows, HY_MOST_PARTS,
+        (long long)((shape->rows - 1) / HY_MOST_PARTS + 1));
+}
+
 hybrid_status hy_result_open(hy_result_file *r, const hy_file_shape *shape,
                              const hy_facts *facts, int64_t bytes)
 {
@@ -116,8 +155,10 @@ hybrid_status hy_result_open(hy_result_file *r, const hy_file_shape *shape,
     r->shape.order       = o->order;
     r->shape.compression = (hy_compression)o->compression;
     r->shape.shuffle     = o->shuffle;
+    r->shape.part_rows   = o->part_rows;
     r->shape.target      = r->path;
-    const int in_panels  = r->format->nnz_first && shape->sparse && shape->nnz < 0;
+    HY_TRY(check_shape(&r->engine->ctx, &r->shape));
+    const int in_panels = r->format->nnz_first && shape->sparse && shape->nnz < 0;
     return o->resume || in_panels ? open_panels(r, facts) : open_file(r);
 }
 

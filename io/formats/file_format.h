@@ -52,6 +52,7 @@ typedef struct hy_file_format {
        files of this name need. Asked before anything is computed. */
     hybrid_status (*may_create)(hy_context *ctx, const char *path);
     int nnz_first; /* 1: create() needs the number of entries of a sparse matrix */
+    int has_parts; /* 1: create() obeys shape->part_rows */
 } hy_file_format;
 
 extern const hy_file_format hy_format_hdf5;

@@ -7,6 +7,8 @@
 
 #include "base/contract/context.h"
 
+enum { HY_MOST_PARTS = 4096 }; /* maximum number of parts of a matrix that is written */
+
 /* How the numbers of a file are compressed, if its format can compress them. */
 typedef enum hy_compression { HY_STORED, HY_DEFLATE, HY_ZSTD } hy_compression;
 
@@ -22,6 +24,8 @@ typedef struct hy_file_shape {
     hy_compression compression;
     int shuffle;        /* 1: bytes are shuffled (byte k of all numbers together) before
                            compression, if the format can do that */
+    int64_t part_rows;  /* 0: the matrix is one file; else number of rows of each part, if
+                           the format has parts. A dense matrix in parts is row-major. */
     const char *target; /* final path of the file. A format that writes several files
                            names the others after it. NULL: the path that create() is
                            called with. Valid during create(). */

@@ -7,6 +7,7 @@
 #include "io/formats/raw.h"
 #include "io/formats/raw_write.h"
 #include "io/parts/join.h"
+#include "io/parts/parts_write.h"
 #include "io/parts/window.h"
 #include "io/text/json_string.h"
 
@@ -202,9 +203,19 @@ static hybrid_status open_matrix(hy_context *ctx, const hy_opening *opening,
     return open_one(ctx, opening, out, entries);
 }
 
+static hybrid_status create(hy_context *ctx, const char *path, const hy_file_shape *shape,
+                            hy_file_writer *out)
+{
+    return (shape->part_rows > 0 ? hy_parts_create : hy_raw_create)(ctx, path, shape,
+                                                                    out);
+}
+
 static const hy_file_format one_matrix = {.name = "raw", .open = open_one};
 
 /* This last format of the table accepts every file, so that its parser can say what is
    wrong with a file of an unknown format. */
-const hy_file_format hy_format_raw = {
-    .name = "raw", .endings = ".json", .open = open_matrix, .create = hy_raw_create};
+const hy_file_format hy_format_raw = {.name      = "raw",
+                                      .endings   = ".json",
+                                      .open      = open_matrix,
+                                      .create    = create,
+                                      .has_parts = 1};

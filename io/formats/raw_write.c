@@ -2,27 +2,15 @@
    describes. */
 #include "io/formats/raw_write.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/data/csr.h"
 #include "io/arrays/dense_put.h"
 #include "io/formats/put_json.h"
+#include "io/formats/raw_names.h"
 #include "io/numbers/put_rows.h"
-#include "io/text/json_string.h"
 
-enum {
-    INDEX,
-    VALUES,
-    FILES,
-    NAMES         = 1000, /* names that are tried for a file */
-    NAME_BYTES    = 4096,
-    ESCAPED_BYTES = 6 * NAME_BYTES + 8,
-    OLD_BYTES     = 1 << 20 /* maximum bytes of an old description that are searched for
-                               the names of its files */
-};
+enum { INDEX, VALUES, FILES };
 static const char *const endings[] = {".index.bin", ".values.bin"};
 
 typedef struct raw_writer {
@@ -35,75 +23,20 @@ typedef struct raw_writer {
 
 /* ---- names ------------------------------------------------------------------------- */
 
-/* Returns 1 if the first OLD_BYTES of the file hold the text. `memory` has room for these
-   bytes. */
-static int file_holds(const char *path, const char *text, char *memory)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-    if (fd < 0)
-        return 0;
-    const ssize_t bytes = pread(fd, memory, OLD_BYTES, 0);
-    close(fd);
-    return bytes > 0 && memmem(memory, (size_t)bytes, text, strlen(text)) != NULL;
-}
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
-/* Writes the name as it stands in a description, with quotes and escapes. */
-static void quote(const char *name, char to[ESCAPED_BYTES])
-{
-    *to++ = '"';
-    for (; *name; name++)
-        to += hy_json_string_encode(*name, to);
-    *to++ = '"';
-    *to   = '\0';
-}
-
-/* Writes the path of a file of numbers to `to`. Returns 0 if it is too long. */
-static int put_name(const char *target, int file, const char *middle, char to[NAME_BYTES])
-{
-    const char *base = base_of(target), *dot = strrchr(base, '.');
-    const int stem = (int)(dot && dot > base ? dot - target : (long)strlen(target));
-
-    return snprintf(to, NAME_BYTES, "%.*s%s%s", stem, target, middle, endings[file]) <
-           NAME_BYTES;
-}
-
-/* Returns 1 if the file may be written: there is none, or it belongs to an older matrix
-   of the description `target`, which no longer names it. */
-static int is_free(const char *target, const char *path, char *memory)
-{
-    char wanted[ESCAPED_BYTES];
-
-    if (access(path, F_OK) != 0)
-        return 1;
-    quote(base_of(path), wanted);
-    return access(target, F_OK) == 0 && !file_holds(target, wanted, memory);
-}
-
-/* Chooses C.index.bin, C.1.index.bin and so on: the first name that is free. */
+/* Chooses C.index.bin, C.1.index.bin and so on: the first name that no file has, or the
+   file of an earlier matrix of the description. */
 static hybrid_status choose_name(hy_context *ctx, const char *target, int file,
-                                 char to[NAME_BYTES])
+                                 char to[HY_NAME_BYTES])
 {
-    char middle[16] = "";
-    void *memory;
-    int fits = put_name(target, file, middle, to);
+    int is_free = 0;
 
-    HY_TRY(hy_array(ctx, OLD_BYTES, 1, "the description of a file", &memory));
-    for (int i = 1; fits && i < NAMES && !is_free(target, to, memory); i++) {
-        snprintf(middle, sizeof middle, ".%d", i);
-        fits = put_name(target, file, middle, to);
+    for (int i = 0; i < HY_NAMES && !is_free; i++) {
+        HY_TRY(hy_raw_name(ctx, target, i, endings[file], to));
+        is_free = access(to, F_OK) != 0;
+        if (!is_free)
+            HY_TRY(hy_raw_is_old(ctx, target, hy_base_of(to), &is_free));
     }
-    hy_array_free(ctx, memory);
-    return fits ? HYBRID_OK
-                : hy_fail(ctx, HYBRID_BAD_ARGUMENT,
-                          "a path of %zu bytes is too long for a file", strlen(target));
+    return is_free ? HYBRID_OK : hy_raw_names_are_taken(ctx, target, to);
 }
 
 /* ---- rows -------------------------------------------------------------------------- */
@@ -142,7 +75,7 @@ static hybrid_status print_array(hy_byte_region *to, const char *key,
                                  const char *type)
 {
     HY_TRY(hy_byte_region_print(to, ",\n \"%s\": {\"file\": ", key));
-    HY_TRY(hy_put_json_string(to, base_of(file->path)));
+    HY_TRY(hy_put_json_string(to, hy_base_of(file->path)));
     if (offset > 0)
         HY_TRY(hy_byte_region_print(to, ", \"offset\": %lld", (long long)offset));
     if (type)
@@ -237,6 +170,7 @@ static hybrid_status finish(hy_file_writer *self)
     for (int i = self->shape.sparse ? INDEX : VALUES; i < FILES; i++)
         HY_TRY(hy_byte_file_sync(&w->file[i]));
     HY_TRY(put_description(self));
+    HY_TRY(hy_byte_file_sync(&w->json));
     HY_TRY(hy_byte_file_close(&w->json));
     close_writer(self);
     return HYBRID_OK;
@@ -252,7 +186,7 @@ static const hy_file_writer_ops ops = {.sparse = append_sparse,
 static hybrid_status open_numbers(hy_context *ctx, const char *target, int file,
                                   raw_writer *w)
 {
-    char name[NAME_BYTES];
+    char name[HY_NAME_BYTES];
 
     HY_TRY(choose_name(ctx, target, file, name));
     return hy_byte_file_create(ctx, name, &w->file[file]);

@@ -76,24 +76,31 @@ static hybrid_status read_vector(const hy_zip *zip, const char *name, array *out
                          out->name, out->header.axes);
 }
 
-static hybrid_status open_array(const hy_zip *zip, const array *a, hy_stored *out)
+/* How the numbers of an array are opened: hy_zip_numbers(), or hy_zip_stream() if they
+   are read once and in order. */
+typedef hybrid_status (*open_fn)(const hy_zip *zip, const hy_zip_member *member,
+                                 int64_t skip, int64_t count, size_t size,
+                                 hy_stored *out);
+
+static hybrid_status open_array(const hy_zip *zip, const array *a, open_fn open,
+                                hy_stored *out)
 {
     const hy_npy_header *h = &a->header;
 
-    return hy_zip_numbers(zip, a->member, a->skip, h->rows * h->cols,
-                          (size_t)h->kind.size, out);
+    return open(zip, a->member, a->skip, h->rows * h->cols, (size_t)h->kind.size, out);
 }
 
 static hybrid_status open_indices(const hy_zip *zip, const array *a, hybrid_index type,
-                                  hy_stored *out)
+                                  open_fn open, hy_stored *out)
 {
-    HY_TRY(open_array(zip, a, out));
+    HY_TRY(open_array(zip, a, open, out));
     return hy_stored_to_indices(out, a->header.kind, type, a->name);
 }
 
-static hybrid_status open_values(const hy_zip *zip, const array *a, hy_stored *out)
+static hybrid_status open_values(const hy_zip *zip, const array *a, open_fn open,
+                                 hy_stored *out)
 {
-    HY_TRY(open_array(zip, a, out));
+    HY_TRY(open_array(zip, a, open, out));
     return hy_stored_to_values(out, a->header.kind, a->name);
 }
 
@@ -193,10 +200,10 @@ static hybrid_status open_csr(const hy_zip *zip, const parts *p, const int64_t s
                                .type        = hy_type_of_kind(p->data.header.kind),
                                .col_type    = HYBRID_I32,
                                .space       = HYBRID_SPACE_HOST};
-    HY_TRY(open_indices(zip, &p->indptr, type, &out->row_ptr));
+    HY_TRY(open_indices(zip, &p->indptr, type, hy_zip_numbers, &out->row_ptr));
     HY_TRY(take_nnz(out));
-    HY_TRY(open_indices(zip, &p->indices, HYBRID_I32, &out->col));
-    return open_values(zip, &p->data, &out->values);
+    HY_TRY(open_indices(zip, &p->indices, HYBRID_I32, hy_zip_numbers, &out->col));
+    return open_values(zip, &p->data, hy_zip_numbers, &out->values);
 }
 
 static hybrid_status open_entries(const hy_zip *zip, const parts *p,
@@ -216,9 +223,9 @@ static hybrid_status open_entries(const hy_zip *zip, const parts *p,
     else
         HY_TRY(check_count(zip, col, row->header.rows));
     HY_TRY(check_count(zip, &p->data, row->header.rows));
-    HY_TRY_ELSE_DONE(open_indices(zip, row, HYBRID_I64, &arrays.row));
-    HY_TRY_ELSE_DONE(open_indices(zip, col, HYBRID_I64, &arrays.col));
-    HY_TRY_ELSE_DONE(open_values(zip, &p->data, &arrays.values));
+    HY_TRY_ELSE_DONE(open_indices(zip, row, HYBRID_I64, hy_zip_stream, &arrays.row));
+    HY_TRY_ELSE_DONE(open_indices(zip, col, HYBRID_I64, hy_zip_stream, &arrays.col));
+    HY_TRY_ELSE_DONE(open_values(zip, &p->data, hy_zip_stream, &arrays.values));
     return (layout == COO ? hy_entry_reader_coo : hy_entry_reader_csc)(zip->ctx, &arrays,
                                                                        entries);
 done:
@@ -260,7 +267,7 @@ static hybrid_status open_dense(const hy_zip *zip, const char *name, hy_matrix_f
                                             .order = h->order,
                                             .type  = hy_type_of_kind(h->kind),
                                             .space = HYBRID_SPACE_HOST};
-    return open_values(zip, &a, &out->values);
+    return open_values(zip, &a, hy_zip_numbers, &out->values);
 }
 
 /* ---- the format -------------------------------------------------------------------- */

@@ -52,4 +52,10 @@ hybrid_status hy_zip_head(const hy_zip *zip, const hy_zip_member *member, char *
 hybrid_status hy_zip_numbers(const hy_zip *zip, const hy_zip_member *member, int64_t skip,
                              int64_t count, size_t size, hy_stored *out);
 
+/* Opens numbers as hy_zip_numbers() does, for a reader that reads each number once, from
+   the first to the last. A deflated member is inflated as it is read, and its checksum is
+   verified with the last number. *zip need not stay open. */
+hybrid_status hy_zip_stream(const hy_zip *zip, const hy_zip_member *member, int64_t skip,
+                            int64_t count, size_t size, hy_stored *out);
+
 #endif /* HY_ZIP_FILE_H */

@@ -1,7 +1,9 @@
 /* io/npz/zip_read.c - reads the members of a ZIP file. */
 #include "io/npz/zip_file.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -117,16 +119,22 @@ static hybrid_status inflate_some(inflating *f, char *to, size_t room, size_t *b
 /* Receives the next `count` bytes of a member, inflated. */
 typedef hybrid_status (*take_fn)(void *arg, const char *bytes, size_t count);
 
+/* Checks a member that has been inflated to its end. */
+static hybrid_status check_end(const inflating *f)
+{
+    if (f->made != f->member->bytes)
+        return fail(f->zip, f->member, "is shorter than announced");
+    return f->crc == f->member->crc ? HYBRID_OK
+                                    : fail(f->zip, f->member, "has a wrong checksum");
+}
+
 static hybrid_status inflate_all(inflating *f, char *out, take_fn take, void *arg)
 {
     for (size_t bytes; !f->ended;) {
         HY_TRY(inflate_some(f, out, OUT_BYTES, &bytes));
         HY_TRY(take(arg, out, bytes));
     }
-    if (f->made != f->member->bytes)
-        return fail(f->zip, f->member, "is shorter than announced");
-    return f->crc == f->member->crc ? HYBRID_OK
-                                    : fail(f->zip, f->member, "has a wrong checksum");
+    return check_end(f);
 }
 
 static hybrid_status begin(const hy_zip *zip, const hy_zip_member *m, int64_t at,
@@ -212,6 +220,106 @@ hybrid_status hy_zip_numbers(const hy_zip *zip, const hy_zip_member *member, int
     }
     return hy_plain_numbers_take(zip->ctx, zip->path, to.spill.fd, count, size, out);
 }
+
+/* ---- numbers in order ----------------------------------------------------------------
+ */
+
+/* The numbers of a deflated member, which are inflated as they are read. */
+typedef struct stream {
+    hy_zip zip;           /* `ctx`, `path` and `fd` of the caller's ZIP file; its other
+                             fields are not set */
+    hy_zip_member member; /* the caller's member; its name lies in `path` */
+    inflating *inflating;
+    int64_t next; /* index of the number that is read next */
+    char path[];  /* path with a final 0, then the member's name */
+} stream;
+
+/* Reads the rest of the member, which must be empty, and checks its end. */
+static hybrid_status end_stream(const stream *s)
+{
+    size_t bytes;
+    char more;
+
+    HY_TRY(inflate_some(s->inflating, &more, 1, &bytes));
+    return check_end(s->inflating);
+}
+
+static hybrid_status read_stream(const hy_stored *self, int64_t first, int64_t count,
+                                 void *to)
+{
+    stream *s    = self->reader;
+    size_t bytes = 0;
+
+    assert(first == s->next);
+    (void)first; /* unused in a build without assertions */
+    for (size_t left = (size_t)count * self->size; left > 0; left -= bytes) {
+        HY_TRY(inflate_some(s->inflating, to, hy_smaller(left, OUT_BYTES), &bytes));
+        if (bytes == 0)
+            return check_end(s->inflating);
+        to = (char *)to + bytes;
+    }
+    s->next += count;
+    return s->next == self->count ? end_stream(s) : HYBRID_OK;
+}
+
+static void close_stream(hy_stored *self)
+{
+    stream *s = self->reader;
+
+    if (s->inflating)
+        end(s->inflating);
+    if (s->zip.fd >= 0)
+        close(s->zip.fd);
+    hy_array_free(self->ctx, s);
+}
+
+/* Begins to inflate the member, whose bytes are at `at`, and leaves out its first `skip`
+   bytes. */
+static hybrid_status begin_stream(stream *s, int64_t at, int64_t skip, int64_t count)
+{
+    char head[4096];
+
+    if (s->zip.fd < 0)
+        return hy_fail_system(s->zip.ctx, s->zip.path, "read");
+    HY_TRY(begin(&s->zip, &s->member, at, &s->inflating));
+    for (size_t bytes; skip > 0; skip -= (int64_t)bytes) {
+        HY_TRY(inflate_some(s->inflating, head, hy_smaller((size_t)skip, sizeof head),
+                            &bytes));
+        if (bytes == 0)
+            return check_end(s->inflating);
+    }
+    return count == 0 ? end_stream(s) : HYBRID_OK;
+}
+
+hybrid_status hy_zip_stream(const hy_zip *zip, const hy_zip_member *member, int64_t skip,
+                            int64_t count, size_t size, hy_stored *out)
+{
+    static const hy_stored_ops ops = {.read = read_stream, .close = close_stream};
+    const size_t path              = strlen(zip->path) + 1;
+    void *memory;
+    int64_t at;
+
+    HY_TRY(find_bytes(zip, member, &at));
+    if (member->method == STORED)
+        return hy_plain_numbers_open(zip->ctx, zip->path, at + skip, count, size, out);
+    HY_TRY(hy_array(zip->ctx, (int64_t)(sizeof(stream) + path + member->length), 1,
+                    "the window that inflates a member", &memory));
+    stream *s = memory;
+    *s        = (stream){.zip = {.ctx = zip->ctx, .path = s->path}, .member = *member};
+    s->member.name = memcpy(s->path + path, member->name, member->length);
+    memcpy(s->path, zip->path, path);
+    s->zip.fd                  = fcntl(zip->fd, F_DUPFD_CLOEXEC, 0);
+    hy_stored numbers          = {&ops, zip->ctx, size, count, s};
+    const hybrid_status status = begin_stream(s, at, skip, count);
+    if (status != HYBRID_OK)
+        close_stream(&numbers);
+    else
+        *out = numbers;
+    return status;
+}
+
+/* ---- the beginning of a member
+ * --------------------------------------------------------- */
 
 hybrid_status hy_zip_head(const hy_zip *zip, const hy_zip_member *member, char *to,
                           size_t room, size_t *bytes)

@@ -99,6 +99,16 @@ static hybrid_status take_entry(const hy_entry_reader *self, int64_t i, hy_entry
     return check_index(self, "column", e->at, index, self->cols);
 }
 
+/* Checks the offsets of lines behind the last entry. */
+static hybrid_status check_last_lines(const hy_entry_reader *self)
+{
+    entry_arrays *e = self->reader;
+
+    for (int64_t end; e->line < e->lines; e->line++)
+        HY_TRY(line_end(self, e->line, &end));
+    return HYBRID_OK;
+}
+
 static hybrid_status next_compressed(hy_entry_reader *self, int64_t most, hy_entry *to,
                                      int64_t *count)
 {
@@ -108,6 +118,8 @@ static hybrid_status next_compressed(hy_entry_reader *self, int64_t most, hy_ent
 
     *count = 0;
     HY_TRY(hy_progress_check(&self->ctx->progress));
+    if (n == 0)
+        return check_last_lines(self);
     HY_TRY(hy_stored_read(e->index, begin, n, e->row_piece));
     HY_TRY(hy_stored_read(&e->from.values, begin, n, e->value_piece));
     while (e->at < begin + n) {

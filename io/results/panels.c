@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,12 +60,18 @@ static uint64_t hash_of(const layout *l)
 
 /* ---- files ------------------------------------------------------------------------- */
 
-static hybrid_status path_of(const hy_panels *p, int64_t number, char **out)
-{
-    char name[32];
+/* The path of a panel's file. It lies on the stack, so that a folder can be removed when
+   no memory is left. */
+typedef struct panel_path {
+    char s[PATH_MAX + sizeof "/panel-9223372036854775807"];
+} panel_path;
 
-    snprintf(name, sizeof name, "/panel-%06lld", (long long)number);
-    return hy_join(p->writer.ctx, p->folder, name, out);
+static panel_path path_of(const hy_panels *p, int64_t number)
+{
+    panel_path path;
+
+    snprintf(path.s, sizeof path.s, "%s/panel-%06lld", p->folder, (long long)number);
+    return path;
 }
 
 static hybrid_status write_arrays(hy_context *ctx, int fd, const char *path,
@@ -93,21 +100,15 @@ static hybrid_status add(hy_file_writer *self, const layout *l, int64_t rows, in
 {
     hy_panels *p                = self->writer;
     const hy_panel_record panel = {rows, nnz, hash_of(l)};
-    char *path;
 
     if (rows == 0)
         return HYBRID_OK;
-    HY_TRY(path_of(p, p->manifest.count, &path));
-    hybrid_status status = write_file(self->ctx, path, l);
-    if (status == HYBRID_OK)
-        status = hy_manifest_add(&p->manifest, &panel);
-    if (status == HYBRID_OK) {
-        self->rows += rows;
-        self->nnz += nnz;
-        self->bytes += bytes_of(l);
-    }
-    hy_array_free(self->ctx, path);
-    return status;
+    HY_TRY(write_file(self->ctx, path_of(p, p->manifest.count).s, l));
+    HY_TRY(hy_manifest_add(&p->manifest, &panel));
+    self->rows += rows;
+    self->nnz += nnz;
+    self->bytes += bytes_of(l);
+    return HYBRID_OK;
 }
 
 static hybrid_status add_sparse(hy_file_writer *self, const hybrid_csr *rows)
@@ -215,16 +216,13 @@ static hybrid_status read_file(const hy_panels *p, int64_t number, int fd,
 hybrid_status hy_panels_read(const hy_panels *p, int64_t number, hy_reused *block,
                              hybrid_csr *sparse, hybrid_dense *dense)
 {
-    char *path;
+    const panel_path path = path_of(p, number);
+    const int fd          = open(path.s, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
-    HY_TRY(path_of(p, number, &path));
-    const int fd         = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    hybrid_status status = fd < 0 ? hy_fail_system(p->writer.ctx, path, "read")
-                                  : read_file(p, number, fd, block, sparse, dense);
-
-    if (fd >= 0)
-        close(fd);
-    hy_array_free(p->writer.ctx, path);
+    if (fd < 0)
+        return hy_fail_system(p->writer.ctx, path.s, "read");
+    const hybrid_status status = read_file(p, number, fd, block, sparse, dense);
+    close(fd);
     return status;
 }
 
@@ -300,13 +298,8 @@ void hy_panels_close(hy_panels *p)
 /* Removes the manifest first: without it a folder has no panels. */
 void hy_panels_remove(const hy_panels *p)
 {
-    char *path;
-
     unlink(p->manifest.path);
     for (int64_t i = 0; i <= p->manifest.count; i++)
-        if (path_of(p, i, &path) == HYBRID_OK) {
-            unlink(path);
-            hy_array_free(p->writer.ctx, path);
-        }
+        unlink(path_of(p, i).s);
     rmdir(p->folder);
 }

@@ -9,6 +9,7 @@
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
+#include "base/text/size_text.h"
 #include "base/threads/pool.h"
 #include "io/formats/plain_numbers.h"
 #include "io/sort/alike.h"
@@ -50,6 +51,23 @@ static void close_array(hy_context *ctx, hy_out_array *array)
     array->memory = NULL;
 }
 
+/* Refuses a matrix whose offsets would fill the disk. A file of some bytes may announce
+   2^32 rows. */
+static hybrid_status check_offsets(hy_context *ctx, const char *name, int64_t rows)
+{
+    const int64_t bytes = (rows + 1) * (int64_t)sizeof(int64_t);
+    const int64_t left  = hy_spill_left(ctx);
+
+    if (bytes <= left)
+        return HYBRID_OK;
+    return hy_fail(
+        ctx, HYBRID_IO_FAILED,
+        "%s: the offsets of %lld rows take %s, and the folder '%s' has %s left "
+        "for temporary files; give another folder (spill_path, --spill or "
+        "TMPDIR), or number the rows without gaps",
+        name, (long long)rows, hy_size(bytes).s, hy_spill_folder(ctx), hy_size(left).s);
+}
+
 hybrid_status hy_csr_output_open(const hy_entry_reader *entries, const char *name,
                                  int in_memory, int64_t nnz, hy_csr_output *out)
 {
@@ -63,6 +81,8 @@ hybrid_status hy_csr_output_open(const hy_entry_reader *entries, const char *nam
                            .type       = type,
                            .row        = -1,
                            .has_values = in_memory};
+    if (!in_memory)
+        HY_TRY(check_offsets(ctx, name, rows));
     HY_TRY(open_array(ctx, in_memory, rows + 1, sizeof(int64_t), &out->row_ptr));
     HY_TRY(open_array(ctx, in_memory, nnz, sizeof(int32_t), &out->col));
     return open_array(ctx, in_memory, nnz, hy_value_size(type), &out->values);

@@ -7,9 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/data/min_max.h"
 #include "io/formats/file_limit.h"
+
+int64_t hy_spill_most = INT64_MAX;
 
 const char *hy_spill_folder(const hy_context *ctx)
 {
@@ -27,8 +31,8 @@ static hybrid_status failed(hy_context *ctx, const char *verb)
 
     const char *reason = strerror_r(error, text, sizeof text);
     return hy_fail(ctx, HYBRID_IO_FAILED,
-                   "cannot %s a temporary file in the folder '%s': %s; the environment "
-                   "variable TMPDIR selects another folder",
+                   "cannot %s a temporary file in the folder '%s': %s; give another "
+                   "folder (spill_path, --spill or TMPDIR)",
                    verb, hy_spill_folder(ctx), reason);
 }
 
@@ -61,6 +65,17 @@ hybrid_status hy_spill_open(hy_context *ctx, hy_spill *out)
         return failed(ctx, "create");
     *out = (hy_spill){ctx, fd};
     return HYBRID_OK;
+}
+
+int64_t hy_spill_left(const hy_context *ctx)
+{
+    struct statvfs st;
+    int64_t bytes;
+
+    if (statvfs(hy_spill_folder(ctx), &st) != 0 || st.f_blocks == 0 ||
+        __builtin_mul_overflow(st.f_bavail, st.f_frsize, &bytes))
+        return hy_spill_most;
+    return hy_min(bytes, hy_spill_most);
 }
 
 hybrid_status hy_spill_write(const hy_spill *spill, const void *data, size_t bytes,

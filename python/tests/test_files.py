@@ -1,5 +1,6 @@
 """Files: read, written, as operands and as results."""
 
+import json
 import os
 
 import numpy as np
@@ -75,6 +76,36 @@ def test_products_of_files_and_matrices(engine, matrix, tmp_path, left, right):
         assert out == tmp_path / "C.npz"
         assert (sp.load_npz(out).toarray() == (matrix @ matrix).toarray()).all()
     assert not (tmp_path / "C.npz.parts").exists()
+
+
+def read_part(path):
+    """Read a sparse matrix of raw numbers with NumPy."""
+    part = json.loads(path.read_text())
+
+    def numbers(array, dtype, count):
+        place = path.parent / array["file"]
+        return np.fromfile(place, dtype, count, offset=array.get("offset", 0))
+
+    offsets = numbers(part["row_ptr"], "<i8", part["rows"] + 1)
+    columns = numbers(part["col"], "<i4", part["nnz"])
+    values = numbers(part["values"], {"f32": "<f4", "f64": "<f8"}[part["type"]], part["nnz"])
+    return sp.csr_array((values, columns, offsets), shape=(part["rows"], part["cols"]))
+
+
+def test_a_product_in_parts(engine, matrix, tmp_path):
+    for resume in (False, True):
+        out = engine.matmul(
+            matrix, matrix, out=tmp_path / "C.json", part_rows=25, resume=resume
+        )
+        parts = [read_part(tmp_path / p["file"]) for p in json.loads(out.read_text())["parts"]]
+        assert [part.shape[0] for part in parts] == [25, 25, 10]
+        assert (sp.vstack(parts).toarray() == (matrix @ matrix).toarray()).all()
+        with engine.open(out) as C:
+            assert (engine.matmul(C, np.ones(60)) == matrix @ matrix @ np.ones(60)).all()
+    with pytest.raises(hs.UnsupportedError, match="has no parts"):
+        engine.matmul(matrix, matrix, out=tmp_path / "C.npz", part_rows=25)
+    with pytest.raises(hs.ArgumentError, match="part_rows needs"):
+        engine.matmul(matrix, matrix, part_rows=25)
 
 
 @pytest.mark.parametrize("shape", [(60, 4), (60,)])

@@ -26,6 +26,7 @@ def matmul(
     beta: float = 0.0,
     progress: Progress = False,
     resume: bool = False,
+    part_rows: int = 0,
 ) -> Any:
     """Multiply A and B, of which at least one is sparse.
 
@@ -52,6 +53,9 @@ def matmul(
     resume : bool
         Keep finished parts of a file in a folder beside it, and continue after those that an
         earlier call left there.
+    part_rows : int
+        Rows of each part of a ``.json`` file, which is written in several parts. Each part is
+        a file of its own in a folder beside it, ``C.rows`` for ``"C.json"``. 0 writes one part.
 
     Returns
     -------
@@ -83,7 +87,7 @@ def matmul(
     >>> hs.matmul(A, np.array([1.0, 1.0]))
     array([1., 5.])
     """
-    return default_engine()._matmul(A, B, out, alpha, beta, progress, resume)
+    return default_engine()._matmul(A, B, out, alpha, beta, progress, resume, part_rows)
 
 
 def plan(A: Any, B: Any, **options: Any) -> Plan:

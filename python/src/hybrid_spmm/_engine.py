@@ -26,7 +26,7 @@ from ._native.handle import CLOSED, Handle
 from ._native.library import lib
 from ._operands.scipy_classes import FORMATS, format_of
 from ._pin import Pin, pinnable
-from ._products.in_files import File, is_path, multiply_files
+from ._products.in_files import File, file_options, is_path, multiply_files
 from ._products.plan import Plan
 from ._products.plans import make_plan
 from ._products.product import multiply
@@ -218,9 +218,10 @@ class Engine:
         beta: float = 0.0,
         progress: Progress = False,
         resume: bool = False,
+        part_rows: int = 0,
     ) -> Any:
         """Multiply on this engine; see :func:`hybrid_spmm.matmul`."""
-        return self._matmul(A, B, out, alpha, beta, progress, resume)
+        return self._matmul(A, B, out, alpha, beta, progress, resume, part_rows)
 
     def _matmul(
         self,
@@ -231,17 +232,20 @@ class Engine:
         beta: float,
         progress: Progress,
         resume: bool = False,
+        part_rows: int = 0,
     ) -> Any:
         """Multiply; arguments by position take less time."""
         left, right = FORMATS.get(type(A)), FORMATS.get(type(B))
         if (
             resume
+            or part_rows
             or (out is not None and is_path(out))
             or (left is None and isinstance(A, File))
             or (right is None and isinstance(B, File))
         ):
             with showing(progress) as show:
-                return multiply_files(self._alive(), A, B, out, alpha, beta, resume, show)
+                options = file_options(resume, part_rows)
+                return multiply_files(self._alive(), A, B, out, alpha, beta, options, show)
         if left is not None and right is not None and progress is False:
             return multiply(self._alive(), A, B, left, right, out, alpha, beta, None)
         library = library_for(A, B)

@@ -50,6 +50,15 @@ expect 0 convert A.json F.json --type f32 -q
 expect 0 convert A.json K.npz --index-bits 64 -q
 [ "$(stat -c %s K.npz)" -gt "$(stat -c %s all.npz)" ] || fail "--index-bits 64 writes 32 bits"
 
+# Several parts, each of which is a matrix.
+expect 0 convert A.json P.json --part-rows 70 -q
+expect 0 convert P.json all3.npz -q
+cmp -s all.npz all3.npz || fail "the parts are another matrix"
+[ "$(ls P.rows | wc -l)" -eq 15 ] || fail "there are other files of parts"
+expect 0 convert A.json head2.npz --rows 70:140 -q
+expect 0 convert P.rows/part-000001.json head3.npz -q
+cmp -s head2.npz head3.npz || fail "a part has other rows"
+
 # Little memory, and a folder for temporary files.
 mkdir spill
 expect 0 convert B.petsc T2.npz --transpose --host-memory 8MiB --spill spill -q
@@ -63,6 +72,10 @@ expect 2 convert A.json B.what
 expect 2 convert A.json B.npz --rows 5:2
 expect 5 convert A.json absent/B.npz
 expect 5 convert absent.json B.npz
+expect 2 convert A.json new.npz --part-rows 70
+says "--part-rows needs a result whose name ends in .json"
+expect 2 convert gen:er:5000,1 new.json --part-rows 1
+says "more than 4096 parts; part_rows must be at least 2"
 expect 2 convert A.json new.npz --rows 300:301
 says 'rows 300:301 are not within the 300 rows'
 ls | diff before - >&2 || fail "an error leaves a file"

@@ -69,6 +69,11 @@ int unlink(const char *path)
     return fault("commit") ? -1 : NEXT(unlink)(path);
 }
 
+int unlinkat(int folder, const char *path, int flags)
+{
+    return fault("commit") ? -1 : NEXT(unlinkat)(folder, path, flags);
+}
+
 int rmdir(const char *path)
 {
     return fault("commit") ? -1 : NEXT(rmdir)(path);

@@ -69,6 +69,8 @@ def read_zst(path):
 def read_json(path):
     """Read raw numbers as their description says."""
     form = json.loads(path.read_text())
+    if form["format"] == "hybrid-rows":
+        return sp.vstack([read_json(path.parent / part["file"]) for part in form["parts"]])
 
     def numbers(part, kind, count):
         return np.fromfile(path.parent / part["file"], kind, count, offset=part.get("offset", 0))

@@ -273,6 +273,7 @@ static void each_allocation_may_fail(void **state)
                 print_error("%s\n", hybrid_engine_message(files_engine));
             assert_true(status == HYBRID_OK || reached);
             assert_true(files_exist(files_path) == (status == HYBRID_OK));
+            assert_false(status == HYBRID_OK && files_exist(files_parts));
             if (files_exist(files_parts))
                 remove_panels();
         }
@@ -296,8 +297,7 @@ static void each_allocation_of_a_resumed_run_may_fail(void **state)
         assert_true(status == HYBRID_OK || status == HYBRID_NO_MEMORY);
         assert_true(files_exist(files_path) == (status == HYBRID_OK));
     }
-    if (files_exist(files_parts))
-        remove_panels();
+    assert_false(files_exist(files_parts));
 }
 
 static void make_left(const char *folder, int is_locked, int *fd)

@@ -191,6 +191,7 @@ static void bad_options_are_refused(void **state)
     o = options, o.offsets = (hybrid_index)9, refuse(o, "offsets");
     o = options, o.columns = (hybrid_index)9, refuse(o, "columns");
     o = options, o.order = (hybrid_order)9, refuse(o, "order");
+    o = options, o.part_rows = -1, refuse(o, "part_rows is -1, and must be 0 or more");
     o = options, o.struct_size = 0, refuse(o, "HYBRID_FILE_OPTIONS_INIT");
     snprintf(files_path, sizeof files_path, "/dev/null");
     o = options, o.format = "rows", refuse(o, "no regular file");
@@ -200,6 +201,30 @@ static void bad_options_are_refused(void **state)
     options.transpose      = 1;
     assert_int_equal(hybrid_file_write(files_engine, &x, files_path, &options),
                      HYBRID_UNSUPPORTED);
+}
+
+static void bad_parts_are_refused(void **state)
+{
+    hybrid_file_options options = HYBRID_FILE_OPTIONS_INIT;
+    const hybrid_operand a      = {.csr = &files_a};
+    const hybrid_dense X = {FILES_ROWS, 1, 1, HYBRID_ROW_MAJOR, files_a.val, HYBRID_F64};
+    const hybrid_operand x = {.dense = &X};
+
+    (void)state;
+    options.part_rows = 100;
+    files_name("e.rows");
+    assert_int_equal(hybrid_file_write(files_engine, &a, files_path, &options),
+                     HYBRID_UNSUPPORTED);
+    assert_non_null(strstr(hybrid_engine_message(files_engine),
+                           "the format rows has no parts; part_rows needs a name"));
+    settings_of(files_engine)->formats = hy_file_formats;
+    files_name("e.json");
+    options.order = HYBRID_COL_MAJOR;
+    assert_int_equal(hybrid_file_write(files_engine, &x, files_path, &options),
+                     HYBRID_BAD_ARGUMENT);
+    assert_non_null(strstr(hybrid_engine_message(files_engine), "HYBRID_ROW_MAJOR"));
+    assert_false(files_exist(files_path));
+    settings_of(files_engine)->formats = listed_formats;
 }
 
 static void formats_are_recognised(void **state)
@@ -248,6 +273,7 @@ int main(void)
         cmocka_unit_test(matrices_are_copied),
         cmocka_unit_test(bad_calls_are_refused),
         cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(bad_parts_are_refused),
         cmocka_unit_test(formats_are_recognised),
     };
     return cmocka_run_group_tests(tests, files_group_open, files_group_close);

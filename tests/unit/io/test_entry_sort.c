@@ -474,6 +474,24 @@ static void a_limit_on_files_gives_a_sentence(void **state)
     free(l.entry);
 }
 
+/* The offsets of a matrix of many rows are not begun on a disk that they would fill. */
+static void offsets_need_room_on_the_disk(void **state)
+{
+    list l = make_list(RANDOM, 300, 3000, 30);
+
+    (void)state;
+    set_sizes(100, 4, 50);
+    hy_spill_most = 24008;
+    check_list(&l, HYBRID_F64);
+    hy_spill_most = 24007;
+    check_spill_error(&l, "the offsets of 3000 rows take 23.4 KiB, and the folder '");
+    assert_non_null(
+        strstr(io_ctx->message.text, " left for temporary files; give another"));
+    hy_spill_most = INT64_MAX;
+    check_list(&l, HYBRID_F64);
+    free(l.entry);
+}
+
 static void a_missing_folder_gives_a_sentence(void **state)
 {
     list l = make_list(RANDOM, 300, 30, 30);
@@ -574,6 +592,7 @@ int main(void)
         cmocka_unit_test_teardown(each_allocation_may_fail, reset_sizes),
         cmocka_unit_test_teardown(each_batch_may_fail, reset_sizes),
         cmocka_unit_test_teardown(a_limit_on_files_gives_a_sentence, reset_sizes),
+        cmocka_unit_test_teardown(offsets_need_room_on_the_disk, reset_sizes),
         cmocka_unit_test_teardown(a_missing_folder_gives_a_sentence, reset_sizes),
         cmocka_unit_test_teardown(lost_temporary_data_give_a_sentence, reset_sizes),
         cmocka_unit_test_teardown(sizes_beyond_the_limits, reset_sizes),

@@ -113,6 +113,53 @@ static void entries_are_read(void **state)
         }
 }
 
+/* The members of a COO matrix are inflated while its entries are read, and those of a CSR
+   matrix to a temporary file. */
+static void members_are_streamed(void **state)
+{
+    const char *const usual = io_ctx->spill_path;
+    hybrid_csr A;
+
+    (void)state;
+    io_ctx->spill_path = "/absent";
+    must(hy_matrix_file_read(io_ctx, hy_file_formats, io_data("good_coo.npz"), &A));
+    assert_true(A.nnz == 6 && ((double *)A.val)[5] == values[5]);
+    hy_csr_free(io_ctx, &A);
+    expect(hy_matrix_file_read(io_ctx, hy_file_formats, io_data("good_csr_deflated.npz"),
+                               &A),
+           HYBRID_IO_FAILED, "cannot create a temporary file in the folder '/absent'");
+    io_ctx->spill_path = usual;
+}
+
+/* Changes the checksum that the directory of a file has for one of its members. */
+static void checksums_of_streams_are_verified(void **state)
+{
+    size_t bytes;
+    char *all = io_load(io_data("good_coo.npz"), &bytes);
+    char why[64];
+    hybrid_csr A;
+    int members = 0;
+
+    (void)state;
+    for (size_t i = 0; i + 46 < bytes; i++) {
+        const size_t length = (unsigned char)all[i + 28];
+        if (memcmp(all + i, "PK\1\2", 4) != 0 || length < 7 ||
+            memcmp(all + i + 46, "format", 6) == 0 ||
+            memcmp(all + i + 46, "shape", 5) == 0)
+            continue;
+        all[i + 16] ^= 1;
+        io_store(io_temp("wrong.npz"), all, bytes);
+        all[i + 16] ^= 1;
+        snprintf(why, sizeof why, "member '%.*s' has a wrong checksum", (int)length,
+                 all + i + 46);
+        expect(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("wrong.npz"), &A),
+               HYBRID_BAD_FILE, why);
+        members++;
+    }
+    assert_int_equal(members, 3);
+    free(all);
+}
+
 static void dense_members_are_read(void **state)
 {
     char name[1024];
@@ -176,6 +223,7 @@ static const struct refusal {
     {"bad_csc_order", "column 1: its offsets decrease or do not end with the number of "
                       "entries, 6"},
     {"bad_csc_end", "column 3: its offsets decrease or do not end"},
+    {"bad_csc_last", "column 3: its offsets decrease or do not end"},
     {"bad_csc_counts", "::indptr: has 5 numbers, and the matrix needs 6"},
 };
 
@@ -360,6 +408,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_read),
         cmocka_unit_test(entries_are_read),
+        cmocka_unit_test(members_are_streamed),
+        cmocka_unit_test(checksums_of_streams_are_verified),
         cmocka_unit_test(dense_members_are_read),
         cmocka_unit_test(each_fault_is_named),
         cmocka_unit_test(truncated_files_are_refused),

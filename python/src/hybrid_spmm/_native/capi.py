@@ -174,6 +174,7 @@ class FileOptions(Structure):
         ("transpose", c_int),
         ("row_begin", c_int64),
         ("row_end", c_int64),
+        ("part_rows", c_int64),
     ]
 
 

@@ -125,10 +125,11 @@ class Operands:
         return ctypes.addressof(buffer)
 
 
-def file_options(resume: bool) -> capi.FileOptions:
+def file_options(resume: bool, part_rows: int) -> capi.FileOptions:
     """Return options of a result's file."""
     options = capi.FileOptions(ctypes.sizeof(capi.FileOptions))
     options.resume = resume
+    options.part_rows = part_rows
     options.order = capi.ROW_MAJOR
     return options
 
@@ -140,19 +141,20 @@ def multiply_files(
     out: Any,
     alpha: float,
     beta: float,
-    resume: bool,
+    options: capi.FileOptions,
     show: Show | None,
 ) -> Any:
     """Return A @ B, where an operand is in a file or `out` names one."""
     if A.shape[-1] != B.shape[0]:
         raise ShapeError(f"the operands have shapes {A.shape} and {B.shape}")
-    if resume and not is_path(out):
-        raise ArgumentError("resume needs the name of a file in out")
+    for name in ("resume", "part_rows"):
+        if getattr(options, name) and not is_path(out):
+            raise ArgumentError(f"{name} needs the name of a file in out")
     operands = Operands(handle, A, B)
     if is_path(out):
         if beta != 0:
             raise ArgumentError("beta must be 0 if the result is written to a file")
-        write(operands, os.fspath(out), alpha, resume, show)
+        write(operands, os.fspath(out), alpha, options, show)
         return out
     if operands.right[1]:
         if out is not None or alpha != 1 or beta != 0:
@@ -162,10 +164,12 @@ def multiply_files(
     return spmm(operands, shape, out, alpha, beta, show)
 
 
-def write(operands: Operands, path: str, alpha: float, resume: bool, show: Show | None) -> None:
+def write(
+    operands: Operands, path: str, alpha: float, options: capi.FileOptions, show: Show | None
+) -> None:
     """Write a product to a file."""
     handle, (a, _), (b, is_sparse) = operands.handle, operands.left, operands.right
-    name, options = os.fsencode(path), file_options(resume)
+    name = os.fsencode(path)
     if is_sparse:
         if alpha != 1:
             raise ArgumentError("alpha needs a dense operand")
