@@ -16,11 +16,11 @@ enum {
                              so that many packs of A fit beside them */
 };
 
-/* Bytes that a run sends to the device if an X that does not fit is gathered with each
-   chunk, comes as a ring of rows, or comes in column blocks. -1: unknown, or X cannot
-   come in this way. */
+/* Bytes that a run sends to the device if each chunk gathers the rows of B or X that it
+   touches, and if X comes in a ring of rows or of column blocks, whichever sends fewer.
+   -1: unknown, or B or X cannot come in this way. */
 typedef struct hy_ways_up {
-    int64_t gathered, row_ring, column_blocks;
+    int64_t gathered, ring;
 } hy_ways_up;
 
 /* How a product would lie on its device: the image of B or X, slots, and the chunks for

@@ -3,6 +3,7 @@
    With HYBRID_RESIDENT, B or X may take more of the budget. The slots then take a fourth
    of the rest, and cached packs of A take what remains. */
 #include "base/data/csr.h"
+#include "engine/plan/grain.h"
 #include "engine/schedules/column_blocks.h"
 #include "engine/schedules/schedule.h"
 #include "partition/pattern/chunks.h"
@@ -174,5 +175,22 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
     return HYBRID_OK;
 }
 
-const hy_schedule hy_schedule_whole = {
-    .name = "whole", .values = HY_WITH_COPIES, .promise = promise, .cut = cut};
+/* Tries a single slot. The rows of B that one row of A touches, counted with repetitions,
+   may need more memory than B, so that this layout may fit where gathering does not. */
+static hybrid_status cut_least(const hy_planning *p, hy_layout *out)
+{
+    const hy_layout asked = {
+        .image = hy_portion_image(p->portion), .depth = 1, .share = 1};
+
+    if (hy_align(hy_image_room(&asked.image)) <= p->portion->rates.memory)
+        return hy_schedule_first(p, &asked, 1, out);
+    *out          = asked;
+    out->products = hy_grain_products(p, out);
+    return hy_layout_cut(p, out); /* keeps the sentence of gathering, if there is one */
+}
+
+const hy_schedule hy_schedule_whole = {.name      = "whole",
+                                       .values    = HY_WITH_COPIES,
+                                       .promise   = promise,
+                                       .cut       = cut,
+                                       .cut_least = cut_least};
