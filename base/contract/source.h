@@ -41,10 +41,15 @@ struct hy_a_part;
 struct hy_a_parts;
 struct hy_b_rows;
 
+struct hy_facts; /* lines of text (base/text/facts.h) */
+
 /* Any thread may call fill(), gather(), run() and lines(), also several threads at once.
-   Only the thread that made the public call of the library may call whole() and the next_
-   functions, which copy nothing if the operand is in memory. */
+   Only the thread that made the public call of the library may call the other functions.
+   whole() and the next_ functions copy nothing if the operand is in memory. */
 typedef struct hy_source_ops {
+    int at_hand; /* 1: all numbers of the operand lie in memory as the caller passed them;
+                    0: fill() and gather() read or collect them */
+
     /* Writes the rectangle to `to`, where one of the two strides is 1. Fails, with a
        sentence, only if the operand is in a file that cannot be read or has bad
        offsets. */
@@ -73,6 +78,12 @@ typedef struct hy_source_ops {
     hybrid_status (*whole)(const hy_source *self, hybrid_csr *own,
                            const hybrid_csr **out);
 
+    /* (operands as the caller passed them) Adds a line from which a later call tells
+       whether the operand has changed. The line calls the operand `name`. IO_FAILED if
+       its file cannot be read. */
+    hybrid_status (*describe)(const hy_source *self, const char *name,
+                              struct hy_facts *facts);
+
     /* (sparse operands) The functions behind hy_a_parts_next() and hy_b_rows_next(). */
     hybrid_status (*next_part)(struct hy_a_parts *parts, const struct hy_a_part **out);
     hybrid_status (*next_rows)(struct hy_b_rows *rows, const hybrid_csr *A, int64_t first,
@@ -97,9 +108,11 @@ struct hy_source {
     const int32_t *listed;     /* ascending indices of the rows of *dense that form the
                                   operand; NULL: all rows */
     const hy_source *all;      /* source of *dense if `listed` is set */
-    const struct hy_matrix_file *file; /* the file that holds the numbers; else NULL */
-    const char *name;                  /* path of the operand's file, for messages; NULL:
-                                          the operand has no file */
+    const struct hy_matrix_file *matrix_file; /* the file that holds the numbers; else
+                                                 NULL. Only the functions of the source
+                                                 read this field. */
+    const char *name; /* path of the operand's file, for messages; NULL: the operand has
+                         no file */
     hy_on_device on_device;
 };
 
@@ -114,10 +127,10 @@ static inline hybrid_status hy_source_array(const hy_source *source, int array,
     return source->ops->fill(source, &rect, &to);
 }
 
-/* Returns 1 if all rows of X lie in memory as the caller passed them. */
-static inline int hy_source_at_hand(const hy_source *X)
+/* Returns 1 if all numbers of the operand lie in memory as the caller passed them. */
+static inline int hy_source_at_hand(const hy_source *source)
 {
-    return !X->file && !X->listed;
+    return source->ops->at_hand;
 }
 
 #ifdef __cplusplus

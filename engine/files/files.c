@@ -89,6 +89,23 @@ hybrid_status hy_sparse_find(const hy_files *call, const hybrid_operand *operand
     return hy_check_csr(ctx, operand->csr, name);
 }
 
+hybrid_status hy_dense_find(const hy_files *call, const hybrid_operand *operand,
+                            const char *name, hy_source *out)
+{
+    hy_context *ctx = &call->engine->ctx;
+
+    HY_TRY(hy_operand_check(call, operand, name));
+    if (operand->csr)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s must be dense, but is sparse", name);
+    if (operand->file) {
+        HY_TRY(hy_file_check(call->engine, operand->file, 0, name));
+        *out = hy_source_file(&operand->file->matrix);
+        return HYBRID_OK;
+    }
+    *out = hy_source_dense(ctx, operand->dense);
+    return hy_check_dense(ctx, operand->dense, name);
+}
+
 hybrid_status hy_sparse_check(const hy_files *call, hy_sparse *sparse, const char *name)
 {
     hy_context *ctx     = &call->engine->ctx;

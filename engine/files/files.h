@@ -55,6 +55,10 @@ hybrid_status hy_sparse_find(const hy_files *call, const hybrid_operand *operand
                              const char *name, hy_sparse *out);
 hybrid_status hy_sparse_check(const hy_files *call, hy_sparse *sparse, const char *name);
 
+/* Finds and checks a dense operand. */
+hybrid_status hy_dense_find(const hy_files *call, const hybrid_operand *operand,
+                            const char *name, hy_source *out);
+
 /* Checks that exactly one member of the operand is set. */
 hybrid_status hy_operand_check(const hy_files *call, const hybrid_operand *operand,
                                const char *name);

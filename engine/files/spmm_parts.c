@@ -84,30 +84,13 @@ done:
 
 /* ---- operands -------------------------------------------------------------------- */
 
-static hybrid_status find_x(hy_spmm *u, const hybrid_operand *X)
-{
-    hy_context *ctx = &u->call.engine->ctx;
-
-    HY_TRY(hy_operand_check(&u->call, X, "X"));
-    if (X->csr)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "X must be dense, but is sparse");
-    if (X->file) {
-        HY_TRY(hy_file_check(u->call.engine, X->file, 0, "X"));
-        u->caller_x = hy_source_file(&X->file->matrix);
-    } else {
-        HY_TRY(hy_check_dense(ctx, X->dense, "X"));
-        u->caller_x = hy_source_dense(ctx, X->dense);
-    }
-    u->X = u->caller_x;
-    return HYBRID_OK;
-}
-
 hybrid_status hy_spmm_begin(hy_spmm *u, hybrid_engine *engine, const hybrid_operand *A,
                             const hybrid_operand *X, const hybrid_plan_options *options)
 {
     HY_TRY(hy_files_begin(&u->call, engine, options));
     HY_TRY(hy_sparse_find(&u->call, A, "A", &u->A));
-    HY_TRY(find_x(u, X));
+    HY_TRY(hy_dense_find(&u->call, X, "X", &u->caller_x));
+    u->X    = u->caller_x;
     u->room = hy_spmm_room_of(&u->call, &u->A, &u->caller_x, u->take != NULL);
     return HYBRID_OK;
 }

@@ -42,7 +42,7 @@ static int64_t x_bytes(const hy_files *call, const hy_source *X, int whole)
     const int64_t all   = X->rows * X->cols * (int64_t)hy_value_size(X->dense->type);
     const int64_t block = hy_min(all, hy_x_block_bytes(&call->engine->ctx));
 
-    if (!X->file)
+    if (hy_source_at_hand(X))
         return 0;
     if (whole)
         return all;
@@ -88,13 +88,15 @@ static void predict(const hy_files *call, const hy_sparse *A, const hy_source *X
                     int64_t rows, int64_t y_row, hy_spmm_room *room)
 {
     const hybrid_csr *csr = A->source.csr;
-    const int in_blocks   = X->file && !room->whole_x;
+    const int x_is_read   = !hy_source_at_hand(X);
+    const int in_blocks   = x_is_read && !room->whole_x;
     const int64_t parts   = (csr->rows + rows - 1) / hy_max(1, rows);
     const double x_all =
         (double)X->rows * (double)X->cols * (double)hy_value_size(X->dense->type);
     const double x_block =
         (double)hy_min((int64_t)x_all, hy_x_block_bytes(&call->engine->ctx));
-    const double copied  = room->in_parts || A->source.file ? (parts > 1 ? 2 : 1) : 0;
+    const int a_is_read  = room->in_parts || !hy_source_at_hand(&A->source);
+    const double copied  = a_is_read ? (parts > 1 ? 2 : 1) : 0;
     const double written = y_row > 0 ? 2 * (double)room->piece_bytes : 0;
     double peak          = copied * (double)room->part_bytes + (double)(rows * y_row) +
                   fmin(written, 2 * (double)(csr->rows * y_row)) +
@@ -102,7 +104,7 @@ static void predict(const hy_files *call, const hy_sparse *A, const hy_source *X
 
     if (in_blocks)
         peak += tile_bytes(room, csr, rows, x_all, x_block) + 16 * (double)rows;
-    room->x_passes   = X->file ? (room->whole_x ? 1 : parts) : 0;
+    room->x_passes   = x_is_read ? (room->whole_x ? 1 : parts) : 0;
     room->peak_bytes = hy_meter_used(&call->engine->ctx.memory.meter) + (int64_t)peak;
 }
 
@@ -112,7 +114,7 @@ static hy_spmm_room set_room(const hy_sparse *A, const hy_source *X, int to_file
 {
     const int64_t row = X->cols * (int64_t)hy_value_size(X->dense->type);
 
-    return (hy_spmm_room){.whole_x     = X->file && X->rows * row <= piece,
+    return (hy_spmm_room){.whole_x     = !hy_source_at_hand(X) && X->rows * row <= piece,
                           .in_parts    = to_file,
                           .part_bytes  = piece,
                           .panel_rows  = to_file ? hy_max(1, piece / hy_max(1, row))
@@ -124,22 +126,23 @@ hy_spmm_room hy_spmm_room_of(const hy_files *call, const hy_sparse *A, const hy_
                              int to_file)
 {
     const hybrid_csr *csr = A->source.csr;
+    const int is_read     = !hy_source_at_hand(X);
     const int64_t set     = hy_settings_of(call->engine)->piece_bytes;
     const int64_t bytes   = bytes_of(call);
     const int64_t piece   = hy_max(LEAST_PIECE, hy_min(MOST_PIECE, bytes / PIECE));
     const int64_t left    = bytes - (to_file ? 2 * piece : 0);
     const int64_t y_row   = to_file ? X->cols * (int64_t)hy_value_size(csr->type) : 0;
-    int64_t rows      = rows_of(csr, left - x_bytes(call, X, 0), X->file != NULL, y_row);
-    hy_spmm_room room = {.piece_bytes = piece};
+    int64_t rows          = rows_of(csr, left - x_bytes(call, X, 0), is_read, y_row);
+    hy_spmm_room room     = {.piece_bytes = piece};
 
     if (set > 0)
         return set_room(A, X, to_file, set);
-    room.in_parts = to_file || (X->file && rows < csr->rows);
-    room.whole_x  = X->file && rows < csr->rows && x_bytes(call, X, 1) <= bytes / WHOLE;
+    room.in_parts = to_file || (is_read && rows < csr->rows);
+    room.whole_x  = is_read && rows < csr->rows && x_bytes(call, X, 1) <= bytes / WHOLE;
     if (room.whole_x)
         rows = rows_of(csr, left - x_bytes(call, X, 1), 0, y_row);
     room.part_bytes = part_bytes_of(csr, rows);
-    if (room.whole_x || !X->file) { /* parts need not be large: each is read once */
+    if (room.whole_x || !is_read) { /* parts need not be large: each is read once */
         room.part_bytes = hy_min(room.part_bytes, hy_files_part_bytes(call, A));
         rows            = y_row > 0 ? hy_max(1, hy_min(rows, MOST_PANEL / y_row)) : rows;
     }

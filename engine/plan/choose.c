@@ -17,7 +17,7 @@ static const double LEAST_FILL = 1.0 / 16, MOST_FILL = 1;
 
 static int is_on_device(const hy_option *o)
 {
-    return o->schedule != &hy_schedule_in_place;
+    return o->schedule->values & HY_WITH_COPIES;
 }
 
 /* ---- what is known of one ------------------------------------------------------ */
@@ -69,7 +69,7 @@ static hybrid_status find_cost(hy_choice *c, hy_option *o)
         return HYBRID_OK;
     HY_TRY(o->schedule->cost(&c->planning, &e));
     o->seconds = seconds_of(c, &e);
-    if (o->schedule == &hy_schedule_gather)
+    if (o->schedule->cost_counts)
         o->up = (int64_t)(e.first_bytes + e.up_bytes);
     return HYBRID_OK;
 }
@@ -218,12 +218,18 @@ unsigned hy_choose(hy_choice *c, unsigned known, double budget)
 
 /* ---- the layout ---------------------------------------------------------------- */
 
-static int64_t up_of(const hy_choice *c, const hy_schedule *schedule)
+/* Returns the fewest bytes that a schedule with this value (HY_WITH_...) sends; -1 if no
+   such bytes are known. */
+static int64_t up_with(const hy_choice *c, unsigned value)
 {
-    for (int i = 0; i < c->count; i++)
-        if (c->of[i].schedule == schedule)
-            return c->of[i].up;
-    return -1;
+    int64_t least = -1;
+
+    for (int i = 0; i < c->count; i++) {
+        const hy_option *o = &c->of[i];
+        if (o->schedule->values & value && o->up >= 0 && (least < 0 || o->up < least))
+            least = o->up;
+    }
+    return least;
 }
 
 /* Hands the layout of the schedule `best` to the caller, who frees it. Sets out->seconds
@@ -233,28 +239,24 @@ static void take(hy_choice *c, hy_option *best, hy_layout *out)
 {
     *out         = best->layout;
     out->seconds = find_best_of_device(c)->seconds;
-    out->ways_up = (hy_ways_up){.gathered      = up_of(c, &hy_schedule_gather),
-                                .row_ring      = up_of(c, &hy_schedule_row_ring),
-                                .column_blocks = up_of(c, &hy_schedule_column_ring)};
+    out->ways_up = (hy_ways_up){.gathered = up_with(c, HY_WITH_GATHER),
+                                .ring     = up_with(c, HY_WITH_RING)};
     best->layout = (hy_layout){.depth = 0};
 }
 
-/* Tries chunks that gather, and then all of B or X
-   with a single slot. The rows that a chunk gathers may fit although all of B or X does
-   not. The reverse can hold too: the rows of B that one row of A touches, counted with
-   repetitions, may need more memory than B. */
+/* Asks schedules for their smallest layouts, from the last row of the table to the
+   first, until one holds every row. */
 static hybrid_status cut_anyway(const hy_planning *p, hy_layout *out)
 {
-    const hy_layout whole = {
-        .image = hy_portion_image(p->portion), .depth = 1, .share = 1};
-    const hybrid_status status = refused(p->portion, &hy_schedule_gather)
-                                     ? hy_schedule_first(p, &whole, 1, out)
-                                     : hy_schedule_gather.cut(p, out);
+    hybrid_status status = HYBRID_NO_DEVICE_MEMORY;
+    int i                = 0;
 
-    if (status != HYBRID_NO_DEVICE_MEMORY || refused(p->portion, &hy_schedule_gather) ||
-        hy_align(hy_image_room(&whole.image)) > p->portion->rates.memory)
-        return status;
-    return hy_schedule_first(p, &whole, 1, out);
+    while (hy_schedules[i])
+        i++;
+    while (i-- > 0 && status == HYBRID_NO_DEVICE_MEMORY)
+        if (hy_schedules[i]->cut_least && !refused(p->portion, hy_schedules[i]))
+            status = hy_schedules[i]->cut_least(p, out);
+    return status;
 }
 
 /* Cuts the product when no schedule has a layout (cut_anyway()). If the host is predicted
@@ -270,6 +272,16 @@ static hybrid_status cut_last(hy_choice *c, hy_layout *out)
             *out = (hy_layout){.seconds = device_s};
         }
     return HYBRID_OK;
+}
+
+/* Cuts a product of the host, which reads operands in place. */
+static hybrid_status cut_in_place(const hy_planning *p, hy_layout *out)
+{
+    int i = 0;
+
+    while (!(hy_schedules[i]->values & HY_WITH_IN_PLACE))
+        i++;
+    return hy_schedules[i]->cut(p, out);
 }
 
 /* Takes the schedule that a test names, or says why it cannot be used. */
@@ -297,7 +309,7 @@ hybrid_status hy_choice_cut(hy_choice *c, hy_layout *out)
     hy_option *best           = NULL;
 
     if (!hy_portion_on_device(portion))
-        return hy_schedule_in_place.cut(&c->planning, out);
+        return cut_in_place(&c->planning, out);
     HY_TRY(named ? cut_named(c, named, &best) : explore(c, &best));
     if (!best)
         return cut_last(c, out);

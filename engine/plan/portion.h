@@ -16,11 +16,11 @@ enum {
                              so that many packs of A fit beside them */
 };
 
-/* Bytes that a run sends to the device if an X that does not fit is gathered with each
-   chunk, comes as a ring of rows, or comes in column blocks. -1: unknown, or X cannot
-   come in this way. */
+/* Bytes that a run sends to the device if each chunk gathers the rows of B or X that it
+   touches, and if X comes in a ring of rows or of column blocks, whichever sends fewer.
+   -1: unknown, or B or X cannot come in this way. */
 typedef struct hy_ways_up {
-    int64_t gathered, row_ring, column_blocks;
+    int64_t gathered, ring;
 } hy_ways_up;
 
 /* How a product would lie on its device: the image of B or X, slots, and the chunks for
@@ -33,9 +33,9 @@ typedef struct hy_layout {
     int64_t products; /* maximum scalar products of a chunk (grain.h) */
 
     /* Planning sets the remaining fields: */
-    hy_image if_pinned;     /* image of X, in column blocks, for runs whose X and Y are
-                               pinned; such runs use `image` if the axis of if_pinned is
-                               not HY_AXIS_COLS */
+    int64_t pinned_blocks;  /* maximum number of column blocks in which X comes in runs
+                               whose X and Y are pinned (column_blocks.h); 0: such runs
+                               use `image`, as all others do */
     size_t image_bytes;     /* bytes of B or X that a run sends to the device; undefined
                                if chunks gather them */
     size_t image_room;      /* bytes of device memory set aside for B or X; 0 if chunks

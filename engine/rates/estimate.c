@@ -12,6 +12,7 @@
 #include "base/data/min_max.h"
 #include "engine/rates/factors.h"
 #include "engine/rates/traffic.h"
+#include "engine/schedules/column_blocks.h"
 #include "partition/pattern/chunks.h"
 
 /* Row length, in bytes, at which the bus reaches half of its rate if the device copies
@@ -301,10 +302,10 @@ hy_estimate hy_estimate_device(const hy_portion *portion, const hy_layout *layou
 
     if (!found->in_column_blocks)
         return estimate_of(portion, f, layout, 1, found);
-    in_column_blocks.image       = layout->if_pinned;
-    in_column_blocks.image_bytes = hy_image_bytes(&layout->if_pinned);
+    in_column_blocks.image       = hy_column_blocks_pinned(portion, layout);
+    in_column_blocks.image_bytes = hy_image_bytes(&in_column_blocks.image);
     hy_estimate e                = estimate_of(portion, f, &in_column_blocks, 1, found);
-    e.chunks *= hy_image_col_blocks(&layout->if_pinned);
+    e.chunks *= hy_image_col_blocks(&in_column_blocks.image);
     return e;
 }
 

@@ -35,7 +35,7 @@ typedef struct hy_estimate {
 typedef struct hy_circumstances {
     int pinned;     /* 1: X and Y are pinned, and the device copies them without workers;
                        else 0 */
-    int in_column_blocks; /* 1: X comes in the column blocks of layout.if_pinned */
+    int in_column_blocks; /* 1: X comes in layout.pinned_blocks column blocks */
     int rows_of_b;  /* SpGEMM: 1 if kernels read rows of A in the B on the device, so that
                        A needs no packs; else 0 */
     double cached;  /* share, 0 to 1, of the packs marked as cached that are on the device

@@ -268,19 +268,13 @@ static int64_t result_down(const hy_portion *portion, const hy_layout *layout)
     return (f->rows + layout->count) * 8 + (int64_t)hy_expected_entries(f) * (4 + size);
 }
 
-/* Returns the bytes up (to the device) if X were not gathered: the smaller of a ring of
-   rows and of column blocks, if planning considered them, else those of a whole X. */
+/* Returns the bytes up (to the device) if X were not gathered: those of a ring, if
+   planning considered one, else those of a whole X. */
 static int64_t whole_up(const hy_portion *portion, const hy_layout *layout,
                         const hybrid_csr *A, const hybrid_csr *B)
 {
-    const int64_t row_ring   = layout->ways_up.row_ring,
-                  col_blocks = layout->ways_up.column_blocks;
-
-    if (row_ring >= 0 && col_blocks >= 0)
-        return row_ring < col_blocks ? row_ring : col_blocks;
-    if (row_ring >= 0 || col_blocks >= 0)
-        return row_ring >= 0 ? row_ring : col_blocks;
-    return resident_up(portion, layout, A, B);
+    return layout->ways_up.ring >= 0 ? layout->ways_up.ring
+                                     : resident_up(portion, layout, A, B);
 }
 
 /* Returns the bytes of B in the packs of all chunks, and sets *most to the largest number

@@ -8,6 +8,7 @@
 #include "engine/run/resident.h"
 #include "engine/tables/parameters.h"
 #include "engine/report/words.h"
+#include "engine/schedules/column_blocks.h"
 #include "partition/pattern/chunks.h"
 
 static void put_features(hy_words *w, const hybrid_plan *plan)
@@ -253,9 +254,9 @@ static void put_layout(hy_words *w, const hy_portion *portion)
         hy_words_count(w, layout->image.held);
         hy_words_put(w, " entries at a time");
     }
-    if (layout->if_pinned.axis == HY_AXIS_COLS)
+    if (layout->pinned_blocks > 0)
         hy_words_put(w, "; %lld columns at a time if X and Y are pinned",
-                     (long long)layout->if_pinned.block);
+                     (long long)hy_column_blocks_pinned(portion, layout).block);
     hy_words_put(w, "\n");
 }
 

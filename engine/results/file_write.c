@@ -2,7 +2,6 @@
  */
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
-#include "engine/api/check.h"
 #include "engine/files/files.h"
 #include "engine/results/result_file.h"
 #include "io/results/durable.h"
@@ -24,20 +23,6 @@ typedef struct copying {
 /* ---- the matrix ---------------------------------------------------------------------
  */
 
-static hybrid_status find_dense(copying *c)
-{
-    hy_context *ctx = &c->call.engine->ctx;
-
-    if (c->M->file) {
-        HY_TRY(hy_file_check(c->call.engine, c->M->file, 0, "M"));
-        c->source = hy_source_file(&c->M->file->matrix);
-        return HYBRID_OK;
-    }
-    HY_TRY(hy_check_dense(ctx, c->M->dense, "M"));
-    c->source = hy_source_dense(ctx, c->M->dense);
-    return HYBRID_OK;
-}
-
 static hybrid_status find_sparse(copying *c)
 {
     HY_TRY(hy_sparse_find(&c->call, c->M, "M", &c->sparse));
@@ -54,14 +39,14 @@ static hybrid_status transpose(copying *c)
     if (!c->source.csr)
         return hy_fail(ctx, HYBRID_UNSUPPORTED,
                        "M is dense, and only sparse matrices are transposed");
-    if (c->source.file) {
-        c->of_file.ctx = ctx;
-        HY_TRY(hy_join(ctx, c->source.name, "", &c->of_file.name));
-        HY_TRY(hy_matrix_file_transpose(ctx, c->source.file, &c->of_file));
-        c->source = hy_source_csr_file(&c->of_file);
-    } else {
+    if (hy_source_at_hand(&c->source)) {
         HY_TRY(hy_csr_transpose(ctx, c->source.csr, &c->transpose));
         c->source = hy_source_csr(ctx, &c->transpose);
+    } else {
+        c->of_file.ctx = ctx;
+        HY_TRY(hy_join(ctx, c->source.name, "", &c->of_file.name));
+        HY_TRY(hy_source_transpose(&c->source, &c->of_file));
+        c->source = hy_source_csr_file(&c->of_file);
     }
     return HYBRID_OK;
 }
@@ -73,7 +58,7 @@ static hybrid_status find(copying *c)
 
     HY_TRY(hy_operand_check(&c->call, c->M, "M"));
     const int sparse = c->M->csr || (c->M->file && c->M->file->matrix.sparse);
-    HY_TRY(sparse ? find_sparse(c) : find_dense(c));
+    HY_TRY(sparse ? find_sparse(c) : hy_dense_find(&c->call, c->M, "M", &c->source));
     if (o->transpose)
         HY_TRY(transpose(c));
     c->begin = o->row_begin;
@@ -164,7 +149,7 @@ static hybrid_status describe(const copying *c, hy_facts *facts)
     hy_facts_add(facts, "rows %lld to %lld of M, type %d, transpose %d",
                  (long long)c->begin, (long long)c->end, (int)c->result.options.type,
                  c->result.options.transpose);
-    return hy_facts_operand(facts, "M", &c->source);
+    return c->source.ops->describe(&c->source, "M", facts);
 }
 
 static hybrid_status copy(copying *c)

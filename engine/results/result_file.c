@@ -236,3 +236,13 @@ void hy_result_report(const hy_result_file *r)
     report->rows    = r->shape.rows;
     report->nnz_out = r->shape.sparse ? r->shape.nnz : r->shape.rows * r->shape.cols;
 }
+
+void hy_result_describe(const hybrid_engine *engine, const hybrid_plan_options *options,
+                        hy_facts *facts)
+{
+    hy_facts_add(facts, "variant %s, flags %u, split %d, share %g",
+                 options->variant ? options->variant : "any", options->flags,
+                 (int)options->split, options->host_share);
+    hy_facts_add(facts, "processors %s, %d threads", engine->device_text,
+                 hy_pool_threads(engine->ctx.pool));
+}

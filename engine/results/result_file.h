@@ -8,7 +8,7 @@
 #ifndef HY_RESULT_FILE_H
 #define HY_RESULT_FILE_H
 
-#include "engine/results/facts.h"
+#include "base/text/facts.h"
 #include "engine/results/row_writer.h"
 #include "io/results/new_file.h"
 #include "io/results/panels.h"
@@ -46,5 +46,9 @@ hybrid_status hy_result_close(hy_result_file *result, hybrid_status status);
 
 /* Adds what was written to the engine's report. */
 void hy_result_report(const hy_result_file *result);
+
+/* Adds the lines of options on which the bits of a result may depend. */
+void hy_result_describe(const hybrid_engine *engine, const hybrid_plan_options *options,
+                        hy_facts *facts);
 
 #endif /* HY_RESULT_FILE_H */

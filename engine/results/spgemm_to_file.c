@@ -23,9 +23,9 @@ static hybrid_status describe(const writing *w, hy_facts *facts)
     hy_facts_add(facts, "C = A*B has %lld x %lld values of %d bytes", (long long)A->rows,
                  (long long)B->cols,
                  w->result.options.type ? 4 * w->result.options.type : 4 * A->type);
-    HY_TRY(hy_facts_operand(facts, "A", &w->parts.A.source));
-    HY_TRY(hy_facts_operand(facts, "B", &w->parts.B.source));
-    hy_facts_options(facts, w->parts.call.engine, &w->parts.call.options);
+    HY_TRY(w->parts.A.source.ops->describe(&w->parts.A.source, "A", facts));
+    HY_TRY(w->parts.B.source.ops->describe(&w->parts.B.source, "B", facts));
+    hy_result_describe(w->parts.call.engine, &w->parts.call.options, facts);
     return HYBRID_OK;
 }
 

@@ -10,7 +10,6 @@
 #include "engine/api/struct_size.h"
 #include "engine/files/spmm_parts.h"
 #include "engine/rates/rates.h"
-#include "partition/move/matrix_file.h"
 
 enum {
     SAMPLES      = 4,       /* places of a file that are read to see how fast it is, */
@@ -22,23 +21,55 @@ enum {
 /* Assumed bytes per second of writing, because trying would write. */
 static const double WRITE_BPS = 500e6;
 
+/* A sample of X: `count` consecutive lines, which are rows of a row-major X, or a part of
+   one line. */
+typedef struct piece {
+    int64_t lines, length; /* lines of X, and elements of a line */
+    int64_t count, width;  /* lines of the sample, and elements of each */
+} piece;
+
+/* Returns the size of a sample of at most SAMPLE_BYTES bytes. X has elements. */
+static piece piece_of(const hy_source *X)
+{
+    const int in_rows  = X->order == HYBRID_ROW_MAJOR;
+    const int64_t most = SAMPLE_BYTES / (int64_t)hy_value_size(X->dense->type);
+    piece p            = {.lines  = in_rows ? X->rows : X->cols,
+                          .length = in_rows ? X->cols : X->rows};
+
+    p.width = hy_min(p.length, most);
+    p.count = hy_min(p.lines, most / p.width);
+    return p;
+}
+
+/* Reads sample k, 0 to SAMPLES - 1. The samples are spread over X. */
+static hybrid_status read_sample(const hy_source *X, const piece *p, int k, void *sample)
+{
+    const int64_t first = (p->lines - p->count) / SAMPLES * k;
+    const int64_t begin = (p->length - p->width) / SAMPLES * k;
+    const hy_rect rows  = {first, p->count, begin, p->width};
+    const hy_rect cols  = {begin, p->width, first, p->count};
+    const int in_rows   = X->order == HYBRID_ROW_MAJOR;
+    const hy_grid to    = {sample, in_rows ? p->width : 1, in_rows ? 1 : p->width};
+
+    return X->ops->fill(X, in_rows ? &rows : &cols, &to);
+}
+
 /* Sets *seconds to the time of reading `bytes` bytes like X, at the speed of samples. */
 static hybrid_status time_reading(const hy_source *X, double bytes, double *seconds)
 {
-    const hy_stored *numbers = &X->file->values;
-    const int64_t count  = hy_min(numbers->count, SAMPLE_BYTES / (int64_t)numbers->size);
+    const size_t size    = hy_value_size(X->dense->type);
     const int64_t start  = hy_now_ns();
     hybrid_status status = HYBRID_OK;
     void *sample;
 
     *seconds = 0;
-    if (count == 0)
+    if (X->rows == 0 || X->cols == 0)
         return HYBRID_OK;
-    HY_TRY(hy_array(X->ctx, count, numbers->size, "rows of X", &sample));
-    for (int64_t i = 0; i < SAMPLES && status == HYBRID_OK; i++)
-        status = hy_stored_read(numbers, (numbers->count - count) / SAMPLES * i, count,
-                                sample);
-    const double read = (double)SAMPLES * (double)count * (double)numbers->size;
+    const piece p = piece_of(X);
+    HY_TRY(hy_array(X->ctx, p.count * p.width, size, "rows of X", &sample));
+    for (int k = 0; k < SAMPLES && status == HYBRID_OK; k++)
+        status = read_sample(X, &p, k, sample);
+    const double read = (double)SAMPLES * (double)(p.count * p.width) * (double)size;
     *seconds          = (double)(hy_now_ns() - start) * 1e-9 * bytes / read;
     hy_array_free(X->ctx, sample);
     return status;
@@ -46,7 +77,7 @@ static hybrid_status time_reading(const hy_source *X, double bytes, double *seco
 
 static double compute_s(const hy_spmm *u, double row)
 {
-    const int in_blocks = u->caller_x.file && !u->room.whole_x;
+    const int in_blocks = !hy_source_at_hand(&u->caller_x) && !u->room.whole_x;
     const double rows   = (double)u->A.source.csr->nnz * (in_blocks ? TOUCHES : 1);
     hy_rates host;
 
@@ -60,7 +91,7 @@ static hybrid_status fill_report(const hy_spmm *u, const hybrid_dense *Y,
     const hybrid_csr *A = u->A.source.csr;
     const double row    = (double)Y->cols * (double)hy_value_size(Y->type);
     const int64_t x     = u->caller_x.rows * (int64_t)row * u->room.x_passes;
-    const int64_t a     = u->A.source.file ? hy_sparse_bytes(&u->A) : 0;
+    const int64_t a     = hy_source_at_hand(&u->A.source) ? 0 : hy_sparse_bytes(&u->A);
     double reading      = 0;
 
     r->rows                   = A->rows;
@@ -69,7 +100,7 @@ static hybrid_status fill_report(const hy_spmm *u, const hybrid_dense *Y,
     r->predicted_result_bytes = A->rows * (int64_t)row;
     r->peak_host_bytes        = u->room.peak_bytes;
     r->host_bytes             = x + a;
-    if (u->caller_x.file)
+    if (!hy_source_at_hand(&u->caller_x))
         HY_TRY(time_reading(&u->caller_x, (double)(x + a), &reading));
     r->predicted_s = fmax(fmax(reading, compute_s(u, row)),
                           (double)r->predicted_result_bytes / WRITE_BPS);

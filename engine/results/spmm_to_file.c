@@ -44,9 +44,9 @@ static hybrid_status describe(const writing *w, const hybrid_dense *Y, hy_facts 
     hy_facts_add(facts, "hybrid_spmm panels 1");
     hy_facts_add(facts, "Y = %.17g*A*X has %lld x %lld values of %d bytes",
                  w->parts.alpha, (long long)Y->rows, (long long)Y->cols, 4 * (int)type);
-    HY_TRY(hy_facts_operand(facts, "A", &w->parts.A.source));
-    HY_TRY(hy_facts_operand(facts, "X", &w->parts.caller_x));
-    hy_facts_options(facts, engine, &w->parts.call.options);
+    HY_TRY(w->parts.A.source.ops->describe(&w->parts.A.source, "A", facts));
+    HY_TRY(w->parts.caller_x.ops->describe(&w->parts.caller_x, "X", facts));
+    hy_result_describe(engine, &w->parts.call.options, facts);
     hy_facts_add(facts, "panels of %lld rows", (long long)w->panel.rows);
     return HYBRID_OK;
 }

@@ -28,23 +28,24 @@ static hy_image moved(const hy_portion *portion, const hy_image *image,
     return m;
 }
 
-/* Returns the image of B or X in this run. If the layout has column blocks for pinned X
-   and Y, it is these blocks if X and Y are pinned and either row-major, with rows of Y at
-   cache lines, or column-major, with memory for transposing them; else X whole. Other
-   layouts have one image for all runs. */
+/* Returns the image of B or X in this run. X comes in column blocks, if the layout has
+   them for pinned X and Y, if X and Y are pinned and either row-major, with rows of Y at
+   cache lines, or column-major, with memory for transposing them. Otherwise the image is
+   that of the layout. */
 static hy_image image_for(const hy_portion *portion, int direct,
                           const hy_problem *problem)
 {
-    const hy_image *pinned = &portion->layout.if_pinned;
+    const hy_layout *layout = &portion->layout;
 
-    if (pinned->axis != HY_AXIS_COLS)
-        return moved(portion, &portion->layout.image, problem);
-    if (direct && problem->X->order == HYBRID_ROW_MAJOR &&
-        in_lines(portion->product, problem->Y))
-        return moved(portion, pinned, problem);
-    if (direct && problem->X->order != HYBRID_ROW_MAJOR && portion->transposed_room > 0)
-        return *pinned; /* in a column-major Y a block may begin at any column */
-    return hy_portion_image(portion);
+    if (!direct || layout->pinned_blocks == 0)
+        return moved(portion, &layout->image, problem);
+    const hy_image blocks = hy_column_blocks_pinned(portion, layout);
+    if (problem->X->order == HYBRID_ROW_MAJOR)
+        return in_lines(portion->product, problem->Y) ? moved(portion, &blocks, problem)
+                                                      : layout->image;
+    return portion->transposed_room > 0
+               ? blocks /* in a column-major Y a block may begin at any column */
+               : layout->image;
 }
 
 static int is_planned(const hy_image *image, const hy_image *planned)

@@ -64,6 +64,11 @@ hy_image hy_column_blocks_beside(const hy_portion *portion, int64_t blocks, int 
                : (hy_image){.axis = HY_AXIS_NONE};
 }
 
+hy_image hy_column_blocks_pinned(const hy_portion *portion, const hy_layout *layout)
+{
+    return hy_column_blocks_beside(portion, layout->pinned_blocks, 1);
+}
+
 int hy_column_blocks_may_move(const hy_product *product)
 {
     return !(product->options.flags & HYBRID_DETERMINISTIC);

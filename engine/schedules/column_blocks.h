@@ -22,6 +22,10 @@ hy_image hy_column_blocks_movable(const hy_portion *portion, int64_t cols);
    axis is HY_AXIS_NONE if one block would hold all columns. */
 hy_image hy_column_blocks_beside(const hy_portion *portion, int64_t blocks, int pinned);
 
+/* Returns X in the column blocks of a run whose X and Y are pinned. layout->pinned_blocks
+   must not be 0. */
+hy_image hy_column_blocks_pinned(const hy_portion *portion, const hy_layout *layout);
+
 /* Returns 1 if the column blocks of a run may begin at other columns than planned, so
    that they begin at cache lines of Y. Returns 0 if every run must have the same bits
    (HYBRID_DETERMINISTIC), since the order of a sum depends on the width of its block. */

@@ -1,4 +1,4 @@
-/* engine/schedules/schedule.c - functions that schedules share. */
+/* engine/schedules/schedule.c - the table of schedules, and functions that they share. */
 #include "engine/schedules/schedule.h"
 
 #include "base/data/csr.h"
@@ -14,6 +14,13 @@ enum {
     CHUNKS       = 16,
     CACHED_BYTES = 48 << 20,
     LEAST_ROWS   = 4 * HY_RING_PIECES /* minimum rows of X in a ring */
+};
+
+const hy_schedule *const hy_schedules[] = {
+#define HY_SCHEDULE(name) &name,
+#include "engine/schedules/schedules.def"
+#undef HY_SCHEDULE
+    NULL,
 };
 
 /* ---- sizes --------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 
    Like a variant, a schedule says whether it can be used, what it costs, and how the work
    is cut for it. A schedule is a file schedule_<name>.c and a row of the table in
-   schedules.c. choose.c compares schedules by hy_seconds() of their estimates and by
+   schedules.def. choose.c compares schedules by hy_seconds() of their estimates and by
    nothing else. */
 #ifndef HY_SCHEDULE_H
 #define HY_SCHEDULE_H
@@ -26,14 +26,22 @@ typedef struct hy_schedule {
     /* (optional) Does what promise() does, but inspects the patterns of A first, and sets
        *out. */
     hybrid_status (*cost)(const hy_planning *p, hy_estimate *out);
+    int cost_counts; /* 1: cost() counts the bytes that a run sends, so that reports name
+                        them even if the schedule is not cut; else 0 */
 
     /* Makes the layout, which the caller frees. If every layout lacks memory for some
        row, returns NO_DEVICE_MEMORY with a sentence, or a layout with 0 slots. */
     hybrid_status (*cut)(const hy_planning *p, hy_layout *out);
+
+    /* (optional) Makes a layout that needs little memory, as cut() does. Called if no
+       schedule could be cut; the last row of the table is asked first. Keeps the sentence
+       of an earlier failure if nothing could fit. */
+    hybrid_status (*cut_least)(const hy_planning *p, hy_layout *out);
 } hy_schedule;
 
-extern const hy_schedule hy_schedule_whole, hy_schedule_row_ring, hy_schedule_entry_ring,
-    hy_schedule_column_ring, hy_schedule_gather, hy_schedule_in_place;
+#define HY_SCHEDULE(name) extern const hy_schedule name;
+#include "engine/schedules/schedules.def"
+#undef HY_SCHEDULE
 
 extern const hy_schedule
     *const hy_schedules[]; /* the table of schedules, simple ones first; ends with NULL */

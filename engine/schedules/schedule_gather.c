@@ -61,8 +61,12 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
     return hy_schedule_first(p, asked, sizeof asked / sizeof *asked, out);
 }
 
-const hy_schedule hy_schedule_gather = {.name    = "gather",
-                                        .values  = HY_WITH_COPIES | HY_WITH_GATHER,
-                                        .promise = promise,
-                                        .cost    = cost,
-                                        .cut     = cut};
+/* The rows that a chunk gathers may fit although all of B or X does not, so cut() serves
+   as cut_least(), too. */
+const hy_schedule hy_schedule_gather = {.name        = "gather",
+                                        .values      = HY_WITH_COPIES | HY_WITH_GATHER,
+                                        .promise     = promise,
+                                        .cost        = cost,
+                                        .cost_counts = 1,
+                                        .cut         = cut,
+                                        .cut_least   = cut};

@@ -2,7 +2,10 @@
 
    With HYBRID_RESIDENT, B or X may take more of the budget. The slots then take a fourth
    of the rest, and cached packs of A take what remains. */
+#include <math.h>
+
 #include "base/data/csr.h"
+#include "engine/plan/grain.h"
 #include "engine/schedules/column_blocks.h"
 #include "engine/schedules/schedule.h"
 #include "partition/pattern/chunks.h"
@@ -25,57 +28,53 @@ static hy_estimate promise(const hy_planning *p)
 
 /* ---- X and Y pinned --------------------------------------------------------------- */
 
-/* Returns the predicted seconds of a run with X in column blocks `blocks`, for pinned X
-   and Y. */
-static double seconds_in(const hy_portion *portion, const hy_layout *layout,
-                         const hy_image *blocks)
+/* Returns the predicted seconds of a run with pinned X and Y, with X in at most n column
+   blocks. */
+static double seconds_in(const hy_portion *portion, const hy_layout *layout, int64_t n)
 {
     hy_circumstances found = hy_circumstances_of(portion->product);
     hy_layout with         = *layout;
 
     found.pinned           = 1;
-    found.in_column_blocks = 1;
-    with.if_pinned         = *blocks;
+    found.in_column_blocks = n > 1;
+    with.pinned_blocks     = n;
     const hy_estimate e    = hy_estimate_device(portion, &with, &found);
     return hy_estimate_seconds(portion, &e);
 }
 
-/* Returns at most n blocks for pinned X and Y, or no blocks if their rows would be short
-   or one block would hold all of X. */
-static hy_image in_column_blocks(const hy_portion *portion, int64_t n)
+/* Returns 1 if X can come in at most n > 1 column blocks: their rows are not too short,
+   and no block would hold all of X. */
+static int may_have(const hy_portion *portion, int64_t n)
 {
     const int64_t size = (int64_t)hy_value_size(portion->profile.type);
     const hy_image p   = hy_column_blocks_beside(portion, n, 1);
 
-    return p.block * size < LEAST_ROW ? (hy_image){.axis = HY_AXIS_NONE} : p;
+    return p.axis == HY_AXIS_COLS && p.block * size >= LEAST_ROW;
 }
 
-static hy_image shortest_pinned(const hy_portion *portion, const hy_layout *layout)
+/* Returns the number of column blocks with the shortest predicted run for pinned X and Y;
+   0 if no number is predicted to be sooner than a whole X. */
+static int64_t shortest_pinned(const hy_portion *portion, const hy_layout *layout)
 {
-    const hy_image whole = hy_portion_image(portion);
-    hy_image best        = {.axis = HY_AXIS_NONE};
-    const double whole_s = seconds_in(portion, layout, &whole);
+    const double whole_s = seconds_in(portion, layout, 1);
     double least         = whole_s;
+    int64_t best         = 0;
 
     for (int64_t n = 2; n <= MOST_PINNED; n++) {
-        const hy_image p = in_column_blocks(portion, n);
-        if (p.axis == HY_AXIS_NONE)
-            continue;
-        const double s = seconds_in(portion, layout, &p);
-        if (s >= least)
-            continue;
-        least = s;
-        best  = p;
+        const double s = may_have(portion, n) ? seconds_in(portion, layout, n) : INFINITY;
+        best           = s < least ? n : best;
+        least          = fmin(s, least);
     }
-    return hy_is_sooner(least, whole_s) ? best : (hy_image){.axis = HY_AXIS_NONE};
+    return hy_is_sooner(least, whole_s) ? best : 0;
 }
 
-static hy_image best_pinned(const hy_portion *portion, const hy_layout *layout)
+static int64_t best_pinned(const hy_portion *portion, const hy_layout *layout)
 {
     const int64_t n = hy_settings_of(portion->product->engine)->column_blocks;
 
-    return n > 0 ? hy_column_blocks_beside(portion, n, 1)
-                 : shortest_pinned(portion, layout);
+    if (n == 0)
+        return shortest_pinned(portion, layout);
+    return hy_column_blocks_beside(portion, n, 1).axis == HY_AXIS_COLS ? n : 0;
 }
 
 /* Returns the bytes of device memory that suffice for X as a whole and also for X in
@@ -109,27 +108,30 @@ static int can_have(const hy_portion *portion, const hy_layout *layout)
            hy_chunk_ranges(layout->chunks, layout->count) == layout->count;
 }
 
-/* Sets if_pinned and image_room to the column blocks with the shortest predicted run for
-   pinned X and Y, or to those that a test asks for. Returns 1 if that run is predicted to
-   be sooner than with a whole X (not compared in such a test), and all packs of A fit
-   beside X in either form. Else returns 0, and the `cached` flags of the chunks are
-   undefined. */
+/* Sets pinned_blocks and image_room to the column blocks with the shortest predicted run
+   for pinned X and Y, or to those that a test asks for. Returns 1 if that run is
+   predicted to be sooner than with a whole X (not compared in such a test), and all packs
+   of A fit beside X in either form. Else returns 0, and the `cached` flags of the chunks
+   are undefined. */
 static int take_best(const hy_portion *portion, hy_layout *layout)
 {
     if (!caches_all(portion, layout, layout->image_room))
         return 0;
-    const hy_image blocks = best_pinned(portion, layout);
-    const size_t room     = room_of(layout, &blocks);
-    if (blocks.axis == HY_AXIS_NONE || !caches_all(portion, layout, room))
+    const int64_t n = best_pinned(portion, layout);
+    if (n == 0)
         return 0;
-    layout->image_room = room;
-    layout->if_pinned  = blocks;
+    const hy_image blocks = hy_column_blocks_beside(portion, n, 1);
+    const size_t room     = room_of(layout, &blocks);
+    if (!caches_all(portion, layout, room))
+        return 0;
+    layout->image_room    = room;
+    layout->pinned_blocks = n;
     return 1;
 }
 
 /* Decides whether runs with pinned X and Y receive X in column blocks. They do if blocks
    are predicted to be faster than a whole X, and the packs of all of A fit beside X. Then
-   sets layout->if_pinned and layout->image_room, and marks all packs as cached. The
+   sets layout->pinned_blocks and layout->image_room, and marks all packs as cached. The
    layout keeps its whole X for other runs. */
 static void offer_column_blocks(const hy_portion *portion, hy_layout *layout)
 {
@@ -153,8 +155,7 @@ static void complete(const hy_portion *portion, hy_layout *layout)
         product->options.split != HYBRID_SPLIT_SHARE && hy_product_has_views(product) &&
         !hy_product_device(product))
         offer_column_blocks(portion, layout);
-    if (product->options.flags & HYBRID_RESIDENT &&
-        layout->if_pinned.axis == HY_AXIS_NONE)
+    if (product->options.flags & HYBRID_RESIDENT && layout->pinned_blocks == 0)
         hy_layout_cache(portion, layout);
 }
 
@@ -174,5 +175,22 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
     return HYBRID_OK;
 }
 
-const hy_schedule hy_schedule_whole = {
-    .name = "whole", .values = HY_WITH_COPIES, .promise = promise, .cut = cut};
+/* Tries a single slot. The rows of B that one row of A touches, counted with repetitions,
+   may need more memory than B, so that this layout may fit where gathering does not. */
+static hybrid_status cut_least(const hy_planning *p, hy_layout *out)
+{
+    const hy_layout asked = {
+        .image = hy_portion_image(p->portion), .depth = 1, .share = 1};
+
+    if (hy_align(hy_image_room(&asked.image)) <= p->portion->rates.memory)
+        return hy_schedule_first(p, &asked, 1, out);
+    *out          = asked;
+    out->products = hy_grain_products(p, out);
+    return hy_layout_cut(p, out); /* keeps the sentence of gathering, if there is one */
+}
+
+const hy_schedule hy_schedule_whole = {.name      = "whole",
+                                       .values    = HY_WITH_COPIES,
+                                       .promise   = promise,
+                                       .cut       = cut,
+                                       .cut_least = cut_least};

@@ -53,12 +53,11 @@ static void foresee(const hy_portion *portions, int count, hy_run_kind kind, dou
                     hy_circumstances found[HY_MAX_DEVICES])
 {
     for (int i = 0; i < count; i++) {
-        const hy_layout *layout = &portions[i].layout;
-        found[i]                = hy_circumstances_of(portions->product);
-        found[i].pinned         = kind == HY_RUNS_PINNED;
-        found[i].in_column_blocks =
-            found[i].pinned && layout->if_pinned.axis == HY_AXIS_COLS;
-        found[i].share = share;
+        const hy_layout *layout   = &portions[i].layout;
+        found[i]                  = hy_circumstances_of(portions->product);
+        found[i].pinned           = kind == HY_RUNS_PINNED;
+        found[i].in_column_blocks = found[i].pinned && layout->pinned_blocks > 0;
+        found[i].share            = share;
     }
 }
 

@@ -23,20 +23,20 @@
 #include "host/backend/target.h"
 
 enum {
-    RECIPES  = 16,   /* recipes of a worker, a power of two */
-    TERMS    = 128,  /* maximum entries of the row of A */
-    PRODUCTS = 2048, /* maximum scalar products of the row */
-    ENTRIES  = 1024, /* maximum entries of the row of C */
-    STEPS    = 1024, /* maximum steps of a recipe */
-    GAIN     = 2,    /* a recipe is written only if the row has at least GAIN scalar
-                        products per step of the recipe, which is a vector addition; below
-                        that the dense window is as fast */
-    GROUP  = 4,      /* rows that are computed together by one recipe */
-    LINE   = 64,     /* bytes of an AVX-512 vector */
-    CREDIT = 8,      /* a recipe is dropped after more than CREDIT consecutive rows that
-                        the hash assigns to its place in `recipes` and that do not suit
-                        it */
-    PATIENCE = 1 << 20
+    RECIPES  = 16,     /* recipes of a worker, a power of two */
+    TERMS    = 128,    /* maximum entries of the row of A */
+    PRODUCTS = 2048,   /* maximum scalar products of the row */
+    ENTRIES  = 1024,   /* maximum entries of the row of C */
+    STEPS    = 1024,   /* maximum steps of a recipe */
+    GAIN     = 2,      /* a recipe is written only if the row has at least GAIN scalar
+                          products per step of the recipe, which is a vector addition;
+                          below that the dense window is as fast */
+    GROUP  = 4,        /* rows that are computed together by one recipe */
+    LINE   = 64,       /* bytes of an AVX-512 vector */
+    CREDIT = 8,        /* a recipe is dropped after more than CREDIT consecutive rows that
+                          the hash assigns to its place in `recipes` and that do not suit
+                          it */
+    PATIENCE = 1 << 20 /* maximum rows that are counted before a recipe is written */
 };
 
 /* A step adds the next scalar products of a term to a vector of 16 (or 8) entries of C.
@@ -51,8 +51,8 @@ typedef struct recipe {
                                        col_max - col_min: the recipe is for rows that
                                        agree in all three */
     int seen;                       /* number of rows that were counted while the recipe
-                                       was not yet written; 0 again when it is
-                                       dropped */
+                                       was not yet written; 0 again when it is dropped,
+                                       and -PATIENCE if it would not be faster */
     int credit;  /* number of further consecutive rows that may not suit the recipe before
                     it is dropped */
     int entries; /* entries of C; 0: the recipe is not yet written */
@@ -261,7 +261,8 @@ static int write_steps(recipe *r, const hy_row *row, const int32_t *entries, int
     return steps * GAIN <= row->products;
 }
 
-/* Writes a recipe from a row that was just made and its `nnz` entries of C. */
+/* Writes a recipe from a row that was just made and its `nnz` entries of C. A recipe that
+   would not be faster stays empty, and is tried again after PATIENCE rows. */
 static void write_recipe(recipe *r, hybrid_type type, const hy_row *row, int64_t nnz)
 {
     int32_t *product = r->product;
@@ -275,8 +276,10 @@ static void write_recipe(recipe *r, hybrid_type type, const hy_row *row, int64_t
     for (int64_t i = 0; i < nnz; i++)
         r->col[i] = row->col[0][i] - row->col_min;
     r->entries = (int)nnz;
-    if (!write_steps(r, row, row->col[0], LINE / (int)hy_value_size(type)))
+    if (!write_steps(r, row, row->col[0], LINE / (int)hy_value_size(type))) {
         r->entries = 0;
+        r->seen    = -PATIENCE;
+    }
 }
 
 /* ---- recipes of a worker ---------------------------------------------------------- */
@@ -334,7 +337,7 @@ hybrid_status hy_row_recipe(const hy_seat *seat, const hy_row *row, hy_row_fn ma
         return HYBRID_OK;
     }
     HY_TRY(make(seat, row, nnz));
-    if (r && r->entries == 0 && r->seen++ == b->patience && *nnz <= ENTRIES)
+    if (r && r->entries == 0 && *nnz <= ENTRIES && r->seen++ >= b->patience)
         write_recipe(r, seat->type, row, *nnz);
     return HYBRID_OK;
 }

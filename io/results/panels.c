@@ -10,7 +10,7 @@
 
 #include "base/data/csr.h"
 #include "io/results/durable.h"
-#include "io/results/hash.h"
+#include "base/data/hash.h"
 
 /* ---- the arrays of a panel --------------------------------------------------------- */
 

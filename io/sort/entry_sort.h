@@ -3,6 +3,7 @@
 #ifndef HY_ENTRY_SORT_H
 #define HY_ENTRY_SORT_H
 
+#include "base/contract/source.h"
 #include "io/formats/entry_reader.h"
 #include "partition/move/matrix_file.h"
 
@@ -21,8 +22,7 @@ hybrid_status hy_entry_sort(hy_context *ctx, hy_entry_reader *entries,
 
 /* Sets *out to the transpose of a sparse matrix, as hy_entry_sort() does. BAD_MATRIX names
    the row or the entry of A that breaks a rule of hybrid_csr. */
-hybrid_status hy_matrix_file_transpose(hy_context *ctx, const hy_matrix_file *A,
-                                       hy_matrix_file *out);
+hybrid_status hy_source_transpose(const hy_source *A, hy_matrix_file *out);
 
 /* Maximum entries of a run, which is sorted in memory; 0: the budget decides. Tests make
    runs short. */

@@ -1,4 +1,4 @@
-/* io/sort/transpose_file.c - transposes a sparse matrix whose numbers stay in a file.
+/* io/sort/transpose_file.c - transposes a sparse matrix, in bounded memory.
 
    The entries of A, in the order of its rows and with row and column exchanged, are the
    entries of the transpose in some order. */
@@ -6,7 +6,6 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "io/sort/entry_sort.h"
-#include "partition/move/sources.h"
 
 enum { HELD = 1 << 14 }; /* number of offsets, and of entries, that are read at once */
 
@@ -85,22 +84,21 @@ static void close_reader(hy_entry_reader *self)
     hy_array_free(self->ctx, self->reader);
 }
 
-hybrid_status hy_matrix_file_transpose(hy_context *ctx, const hy_matrix_file *A,
-                                       hy_matrix_file *out)
+hybrid_status hy_source_transpose(const hy_source *A, hy_matrix_file *out)
 {
     static const hy_entry_reader_ops ops = {.next = next, .close = close_reader};
     hy_entry_reader entries              = {.ops  = &ops,
-                                            .ctx  = ctx,
-                                            .rows = A->csr.cols,
-                                            .cols = A->csr.rows,
-                                            .nnz  = A->csr.nnz,
-                                            .type = A->csr.type};
+                                            .ctx  = A->ctx,
+                                            .rows = A->cols,
+                                            .cols = A->rows,
+                                            .nnz  = A->csr->nnz,
+                                            .type = A->csr->type};
 
-    HY_TRY(hy_array(ctx, 1, sizeof(reader), "entries of a matrix", &entries.reader));
+    HY_TRY(hy_array(A->ctx, 1, sizeof(reader), "entries of a matrix", &entries.reader));
     reader *r = entries.reader;
-    r->A      = hy_source_csr_file(A);
+    r->A      = *A;
     r->row = r->next = r->rows = r->first = 0;
-    const hybrid_status status            = hy_entry_sort(ctx, &entries, out);
+    const hybrid_status status            = hy_entry_sort(A->ctx, &entries, out);
     hy_entry_reader_close(&entries);
     return status;
 }

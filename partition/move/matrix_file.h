@@ -3,6 +3,7 @@
 #define HY_MATRIX_FILE_H
 
 #include "base/contract/stored.h"
+#include "base/text/facts.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +24,12 @@ typedef struct hy_matrix_file {
                            element k in the matrix's order, gaps of its leading dimension
                            included */
 } hy_matrix_file;
+
+/* Adds a line from which a later call tells whether the file has changed: its path, size,
+   time of change, and checksums of its beginning and of samples of its numbers. The line
+   calls the matrix `name`. IO_FAILED if the file cannot be read. */
+hybrid_status hy_matrix_file_describe(const hy_matrix_file *file, const char *name,
+                                      hy_facts *facts);
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,13 @@
 /* partition/move/source_csr.c - source of an A or a B in the caller's arrays. 32-bit
    offsets are widened to 64 bits. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/data/csr.h"
+#include "base/data/hash.h"
 #include "base/contract/image.h"
 #include "base/memory/pinned.h"
+#include "base/text/facts.h"
 #include "partition/move/sources.h"
 #include "partition/parts/a_part.h"
 #include "partition/parts/b_rows.h"
@@ -66,6 +69,20 @@ static hybrid_status whole(const hy_source *self, hybrid_csr *own, const hybrid_
     return HYBRID_OK;
 }
 
+/* Adds a checksum of the arrays. */
+static hybrid_status describe(const hy_source *self, const char *name, hy_facts *facts)
+{
+    const hybrid_csr *A = self->csr;
+    uint64_t hash = hy_hash(0, A->row_ptr, (size_t)(A->rows + 1) * hy_offset_size(A));
+
+    hash = hy_hash(hash, A->col, (size_t)A->nnz * hy_col_size(A));
+    hash = hy_hash(hash, A->val, (size_t)A->nnz * hy_value_size(A->type));
+    hy_facts_add(
+        facts, "%s is a matrix of %lld x %lld with %lld entries and checksum %016" PRIx64,
+        name, (long long)A->rows, (long long)A->cols, (long long)A->nnz, hash);
+    return HYBRID_OK;
+}
+
 /* Sets *out to all rows of A, as the only part; in the next call to NULL. */
 static hybrid_status next_part(hy_a_parts *parts, const hy_a_part **out)
 {
@@ -90,9 +107,11 @@ static hybrid_status next_rows(hy_b_rows *rows, const hybrid_csr *A, int64_t fir
     return HYBRID_OK;
 }
 
-static const hy_source_ops ops = {.fill      = fill,
+static const hy_source_ops ops = {.at_hand   = 1,
+                                  .fill      = fill,
                                   .run       = run,
                                   .whole     = whole,
+                                  .describe  = describe,
                                   .next_part = next_part,
                                   .next_rows = next_rows};
 

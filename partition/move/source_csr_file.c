@@ -117,7 +117,7 @@ static hybrid_status read_offsets(const hy_matrix_file *file, int64_t begin,
 
 static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_grid *to)
 {
-    const hy_matrix_file *file = self->file;
+    const hy_matrix_file *file = self->matrix_file;
 
     if (rect->col == HY_CSR_OFFSETS)
         return read_offsets(file, rect->row, rect->rows, (int64_t *)(void *)to->at);
@@ -154,18 +154,24 @@ static hybrid_status whole(const hy_source *self, hybrid_csr *own, const hybrid_
 
 /* ---- the source ------------------------------------------------------------------- */
 
+static hybrid_status describe(const hy_source *self, const char *name, hy_facts *facts)
+{
+    return hy_matrix_file_describe(self->matrix_file, name, facts);
+}
+
 static const hy_source_ops ops = {.fill      = fill,
                                   .whole     = whole,
+                                  .describe  = describe,
                                   .next_part = hy_a_parts_read,
                                   .next_rows = hy_b_rows_read};
 
 hy_source hy_source_csr_file(const hy_matrix_file *A)
 {
-    return (hy_source){.ops  = &ops,
-                       .ctx  = A->ctx,
-                       .rows = A->csr.rows,
-                       .cols = A->csr.cols,
-                       .csr  = &A->csr,
-                       .file = A,
-                       .name = A->name};
+    return (hy_source){.ops         = &ops,
+                       .ctx         = A->ctx,
+                       .rows        = A->csr.rows,
+                       .cols        = A->csr.cols,
+                       .csr         = &A->csr,
+                       .matrix_file = A,
+                       .name        = A->name};
 }

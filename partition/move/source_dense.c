@@ -1,10 +1,13 @@
 /* partition/move/source_dense.c - source of an X in memory, row- or column-major.
 
    A line is a row of a row-major X, or a column of a column-major one. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/data/csr.h"
+#include "base/data/hash.h"
 #include "base/memory/pinned.h"
+#include "base/text/facts.h"
 #include "partition/format/pack.h"
 #include "partition/move/sources.h"
 #include "partition/move/transpose.h"
@@ -142,8 +145,29 @@ static int lines(const hy_source *self, const hy_rect *rect, char *to, hy_row_co
                : hy_pinned(self->ctx, X->data, (size_t)all * hy_value_size(X->type));
 }
 
-static const hy_source_ops ops = {
-    .fill = fill, .gather = gather, .run = run, .lines = lines};
+/* Adds a checksum of all lines. */
+static hybrid_status describe(const hy_source *self, const char *name, hy_facts *facts)
+{
+    const hybrid_dense *X = self->dense;
+    const int in_rows     = X->order == HYBRID_ROW_MAJOR;
+    const int64_t count   = in_rows ? X->rows : X->cols;
+    const int64_t length  = in_rows ? X->cols : X->rows;
+    uint64_t hash         = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        hash = hy_hash(hash, hy_dense_at(X, i * X->ld),
+                       (size_t)length * hy_value_size(X->type));
+    hy_facts_add(facts, "%s is a dense matrix of %lld x %lld with checksum %016" PRIx64,
+                 name, (long long)X->rows, (long long)X->cols, hash);
+    return HYBRID_OK;
+}
+
+static const hy_source_ops ops = {.at_hand  = 1,
+                                  .fill     = fill,
+                                  .gather   = gather,
+                                  .run      = run,
+                                  .lines    = lines,
+                                  .describe = describe};
 
 hy_source hy_source_dense(hy_context *ctx, const hybrid_dense *X)
 {

@@ -87,7 +87,7 @@ static hybrid_status fill(const hy_source *self, const hy_rect *rect, const hy_g
 {
     const hybrid_dense *X = self->dense;
     const int in_rows     = X->order == HYBRID_ROW_MAJOR;
-    const reading r       = {.from   = &self->file->values,
+    const reading r       = {.from   = &self->matrix_file->values,
                              .ld     = X->ld,
                              .size   = hy_value_size(X->type),
                              .at     = in_rows ? rect->row * X->ld + rect->col
@@ -122,16 +122,21 @@ static hybrid_status gather(const hy_source *self, const int32_t *listed, int64_
     return HYBRID_OK;
 }
 
-static const hy_source_ops ops = {.fill = fill, .gather = gather};
+static hybrid_status describe(const hy_source *self, const char *name, hy_facts *facts)
+{
+    return hy_matrix_file_describe(self->matrix_file, name, facts);
+}
+
+static const hy_source_ops ops = {.fill = fill, .gather = gather, .describe = describe};
 
 hy_source hy_source_file(const hy_matrix_file *X)
 {
-    return (hy_source){.ops   = &ops,
-                       .ctx   = X->ctx,
-                       .order = X->dense.order,
-                       .rows  = X->dense.rows,
-                       .cols  = X->dense.cols,
-                       .dense = &X->dense,
-                       .file  = X,
-                       .name  = X->name};
+    return (hy_source){.ops         = &ops,
+                       .ctx         = X->ctx,
+                       .order       = X->dense.order,
+                       .rows        = X->dense.rows,
+                       .cols        = X->dense.cols,
+                       .dense       = &X->dense,
+                       .matrix_file = X,
+                       .name        = X->name};
 }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "engine/schedules/column_blocks.h"
 #include "engine/plan/plan.h"
 #include "support/inputs/cases.h"
 #include "support/fake/fake_backend.h"
@@ -98,7 +99,12 @@ static void multiply(world *w)
     assert_int_equal(hybrid_spmm_plan(w->engine, &w->A, COLUMNS, &options, &plan),
                      HYBRID_OK);
     assert_int_equal(hybrid_plan_report(plan, &w->planned), HYBRID_OK);
-    w->blocks = hy_image_col_blocks(&plan->portions->layout.if_pinned);
+    const hy_layout *layout = &plan->portions->layout;
+    w->blocks               = 1;
+    if (layout->pinned_blocks > 0) {
+        const hy_image blocks = hy_column_blocks_pinned(plan->portions, layout);
+        w->blocks             = hy_image_col_blocks(&blocks);
+    }
     assert_int_equal(hybrid_spmm_run(plan, 1, &w->A, &w->X, 0, &w->Y), HYBRID_OK);
     assert_int_equal(hybrid_plan_report(plan, &w->done), HYBRID_OK);
     hybrid_plan_destroy(plan);

@@ -48,7 +48,7 @@ static hybrid_plan *plan_of(moved *m, unsigned flags)
 {
     hybrid_plan *plan = runs_plan(&m->at, flags, HYBRID_SPLIT_DEFAULT, 0);
 
-    assert_true(plan->portions->layout.if_pinned.axis == HY_AXIS_COLS);
+    assert_true(plan->portions->layout.pinned_blocks > 0);
     assert_null(plan->forecasts[HY_RUNS_PINNED].why_not);
     assert_non_null(plan->forecasts[HY_RUNS_PAGEABLE].why_not);
     return plan;

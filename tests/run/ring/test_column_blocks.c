@@ -79,11 +79,11 @@ static void check_bytes(const hybrid_plan *plan, const hybrid_csr *A, int again)
         plan->portions->layout.image.axis == HY_AXIS_COLS)
         assert_in_range(r.h2d_bytes, again ? x : x + a, x + (again ? 0 : a) + alignment);
     if (plan->portions->layout.ways_up.gathered >= 0 &&
-        plan->portions->layout.ways_up.column_blocks >= 0) {
+        plan->portions->layout.ways_up.ring >= 0) {
         assert_int_equal(r.gathered, plan->portions->layout.ways_up.gathered <=
-                                         plan->portions->layout.ways_up.column_blocks);
+                                         plan->portions->layout.ways_up.ring);
         assert_int_equal(r.other_h2d_bytes,
-                         r.gathered ? plan->portions->layout.ways_up.column_blocks
+                         r.gathered ? plan->portions->layout.ways_up.ring
                                     : plan->portions->layout.ways_up.gathered);
     }
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/data/csr.h"
+#include "engine/schedules/column_blocks.h"
 #include "engine/plan/plan.h"
 #include "support/inputs/cases.h"
 #include "support/fake/fake_backend.h"
@@ -83,7 +84,7 @@ static hybrid_status run_pinned(hybrid_engine *engine, hybrid_plan *plan, produc
         hybrid_unpin(engine, p->Y.data);
     }
     hybrid_unpin(engine, p->X.data);
-    if (status == HYBRID_OK && plan->portions->layout.if_pinned.axis == HY_AXIS_COLS)
+    if (status == HYBRID_OK && plan->portions->layout.pinned_blocks > 0)
         assert_true(plan->portions->site->list.image.axis == HY_AXIS_COLS);
     return status;
 }
@@ -108,7 +109,7 @@ static hybrid_status run_both(hybrid_engine *engine, product *p, unsigned flags,
             break;
         assert_null(oracle_check_spmm(1, &p->A, &p->X, 0, &p->before, &p->Y, 1));
         assert_true(dense_gaps_intact(&p->Y));
-        *in_blocks += plan->portions->layout.if_pinned.axis == HY_AXIS_COLS &&
+        *in_blocks += plan->portions->layout.pinned_blocks > 0 &&
                       plan->portions->site->list.image.axis == HY_AXIS_COLS;
         assert_true(report_of(plan).peak_device_bytes <=
                     (int64_t)plan->portions->rates.memory);
@@ -281,8 +282,10 @@ static int64_t panels_of(const hybrid_csr *A, int64_t cols, unsigned flags,
     o.split   = split;
     assert_int_equal(hybrid_spmm_plan(engine, A, cols, &o, &plan), HYBRID_OK);
     assert_int_not_equal(plan->portions->layout.image.axis, HY_AXIS_COLS);
-    const hy_image *pinned = &plan->portions->layout.if_pinned;
-    const int64_t width    = pinned->axis == HY_AXIS_COLS ? pinned->block : 0;
+    const hy_portion *portion = plan->portions;
+    const int64_t width       = portion->layout.pinned_blocks > 0
+                                    ? hy_column_blocks_pinned(portion, &portion->layout).block
+                                    : 0;
     assert_true(width == 0 || (width * 4 >= 128 && width * 4 % 128 == 0));
     hybrid_plan_details(plan, text, sizeof text);
     assert_int_equal(strstr(text, " if X and Y are pinned") != NULL, width > 0);

@@ -78,7 +78,7 @@ static int pin(const trial *t, const hybrid_dense *m, int on)
 static int check_way(trial *t, const hybrid_csr *A, const hybrid_dense *Y)
 {
     const int64_t size    = A->type == HYBRID_F64 ? 8 : 4;
-    const int offered     = t->plan->portions->layout.if_pinned.axis == HY_AXIS_COLS;
+    const int offered     = t->plan->portions->layout.pinned_blocks > 0;
     const int in_blocks   = offered && is_pinned(t) && !has_beta(t);
     const int64_t y_bytes = Y->rows * Y->cols * size;
     hybrid_report r       = HYBRID_REPORT_INIT;
@@ -147,7 +147,7 @@ static int check_plan(trial t, const hybrid_csr *A, int64_t *checked)
     if (!t.plan)
         return 0;
     if (!strstr(t.name, ".tiled") && A->rows > 0 && A->cols > 0 &&
-        t.plan->portions->layout.if_pinned.axis != HY_AXIS_COLS)
+        t.plan->portions->layout.pinned_blocks == 0)
         failed += complain(&t, "no panels where they can be");
     for (t.turn = 0; t.turn < RUNS; t.turn++)
         failed += run(&t, A);

@@ -86,7 +86,7 @@ static void nor_are_pinned_rows(void **state)
     usage_open(&w, &hy_spmm_fake_rows, 64);
     settings_of(w.engine)->column_blocks = 2;
     hybrid_plan *plan                    = world_plan(&w, CHUNK, 0, HYBRID_SPLIT_GPU, 0);
-    assert_true(plan->portions->layout.if_pinned.axis == HY_AXIS_COLS);
+    assert_true(plan->portions->layout.pinned_blocks > 0);
     const int64_t x = (int64_t)world_bytes(&w.X), y = (int64_t)world_bytes(&w.Y);
     for (int run = 0; run < 4; run++) {
         const int pinned = run % 2;

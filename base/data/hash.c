@@ -1,7 +1,7 @@
-/* io/results/hash.c - checksums of operands, and of panels (files of rows of a
+/* base/data/hash.c - checksums of operands, and of panels (files of rows of a
    result). */
 #define XXH_INLINE_ALL
-#include "io/results/hash.h"
+#include "base/data/hash.h"
 
 #include <xxhash.h>
 

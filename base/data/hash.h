@@ -1,4 +1,4 @@
-/* io/results/hash.h - checksums of operands, and of panels (files of rows of a result):
+/* base/data/hash.h - checksums of operands, and of panels (files of rows of a result):
    XXH3, docs/decisions/0023. */
 #ifndef HY_HASH_H
 #define HY_HASH_H
