@@ -38,8 +38,8 @@ static int is_more(const held *now, const held *before)
            now->loops > before->loops;
 }
 
-/* Fails the test if the engine holds more memory, lanes, marks or loops than `before` says.
-   Waits up to 5 s for less, because the lane of a fake device may still be freeing
+/* Fails the test if the engine holds more memory, lanes, marks or loops than `before`
+   says. Waits up to 5 s for less, because the lane of a fake device may still be freeing
    memory. `name` is the name of the call in the message. */
 void undo_expect_no_more(const world *w, const held *before, const char *name)
 {
@@ -48,12 +48,12 @@ void undo_expect_no_more(const world *w, const held *before, const char *name)
     for (int i = 0; i < 5000 && is_more(&now, before); i++, now = undo_held(w->engine))
         usleep(1000);
     if (is_more(&now, before))
-        fail_msg(
-            "before: host %lld, device %lld, pinned %lld, alive %lld, loops %d; after %s, "
-            "which failed: %lld, %lld, %lld, %lld, %d",
-            (long long)before->host, (long long)before->device, (long long)before->pinned,
-            (long long)before->alive, before->loops, name, (long long)now.host,
-            (long long)now.device, (long long)now.pinned, (long long)now.alive, now.loops);
+        fail_msg("before: host %lld, device %lld, pinned %lld, alive %lld, loops %d; "
+                 "after %s, which failed: %lld, %lld, %lld, %lld, %d",
+                 (long long)before->host, (long long)before->device,
+                 (long long)before->pinned, (long long)before->alive, before->loops, name,
+                 (long long)now.host, (long long)now.device, (long long)now.pinned,
+                 (long long)now.alive, now.loops);
 }
 
 /* ---- failures ---- */
