@@ -33,7 +33,8 @@ typedef enum entry_pattern {
 /* Makes `count` entries of a matrix of rows x cols. The caller frees l.entry. */
 entry_list entry_list_make(entry_pattern p, int64_t count, int64_t rows, int64_t cols);
 
-/* Sorts the entries into *out, which the caller closes. After a failure *out is closed. */
+/* Sorts the entries into *out, which the caller closes. After a failure *out is
+   closed. */
 hybrid_status entry_list_sort(entry_list *l, hybrid_type type, hy_matrix_file *out);
 
 /* Reads all of A, which the caller frees, to *out. */

@@ -1,5 +1,5 @@
-/* tests/support/subjects/regimes.h - a simulated machine with three variants for each kind
-   of product, and products of every regime.
+/* tests/support/subjects/regimes.h - a simulated machine with three variants for each
+   kind of product, and products of every regime.
 
    Products are computed by a fake device, whose clock goes on only while a kernel
    computes, by as much as the test says. On the host, they are computed as usual. */
