@@ -50,7 +50,11 @@ typedef struct hy_block_speeds {
    factors of what a call and a chunk cost besides work and copies. spmm_gap_s and
    spgemm_gap_s are seconds that a device takes in addition for each chunk but the first.
    A factor of 0 was not measured and counts as 1. */
-enum { HY_REGIMES = 12, HY_FACTOR_ROWS = 16, HY_FACTOR_NAME = 48 };
+enum {
+    HY_REGIMES     = 4 * (HY_TYPE_COUNT + 1), /* four for each value type, and for TF32 */
+    HY_FACTOR_ROWS = 16,
+    HY_FACTOR_NAME = 48
+};
 
 typedef struct hy_factor_row {
     char variant[HY_FACTOR_NAME];

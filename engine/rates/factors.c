@@ -3,14 +3,19 @@
 
 #include <string.h>
 
-enum { KINDS = 4 }; /* number of regimes for each type of values */
+#include "base/data/value_type.h"
 
-static const char *const spmm_names[HY_REGIMES] = {
-    "f32.1",  "f32.8",   "f32.32", "f32.128", "f64.1",   "f64.8",
-    "f64.32", "f64.128", "tf32.1", "tf32.8",  "tf32.32", "tf32.128"};
-static const char *const spgemm_names[HY_REGIMES] = {
-    "f32.even.short", "f32.even.long", "f32.uneven.short", "f32.uneven.long",
-    "f64.even.short", "f64.even.long", "f64.uneven.short", "f64.uneven.long"};
+enum { KINDS = HY_REGIMES / (HY_TYPE_COUNT + 1) }; /* regimes of a value type */
+
+/* Names of regimes: of all types, and for SpMM of products rounded to TF32. */
+#define SPMM(name) name ".1", name ".8", name ".32", name ".128",
+#define SPMM_OF(is, T, suffix, ...) SPMM(#suffix)
+static const char *const spmm_names[HY_REGIMES] = {HY_VALUE_TYPES(SPMM_OF) SPMM("tf32")};
+
+#define SPGEMM(name)                                                                     \
+    name ".even.short", name ".even.long", name ".uneven.short", name ".uneven.long",
+#define SPGEMM_OF(is, T, suffix, ...) SPGEMM(#suffix)
+static const char *const spgemm_names[HY_REGIMES] = {HY_VALUE_TYPES(SPGEMM_OF)};
 
 /* Rows of C are long if they have, on average, at least this many scalar products. */
 static const double LONG = 256;
@@ -28,9 +33,12 @@ static int spgemm_kind(const hy_features *f)
 
 int hy_regime(hy_op op, const hy_features *f)
 {
+    const int tf32 = f->allow_tf32 && hy_value_type_of(f->type)->rounds_to_tf32;
+    const int type = hy_type_index(f->type);
+
     if (op == HY_SPGEMM)
-        return (f->type == HYBRID_F64) * KINDS + spgemm_kind(f);
-    return (f->type == HYBRID_F64 ? 1 : f->allow_tf32 ? 2 : 0) * KINDS + spmm_kind(f);
+        return type * KINDS + spgemm_kind(f);
+    return (tf32 ? HY_TYPE_COUNT : type) * KINDS + spmm_kind(f);
 }
 
 const char *hy_regime_name(hy_op op, int regime)

@@ -49,7 +49,12 @@ int hy_same_kind(hy_number_kind a, hy_number_kind b)
 
 hybrid_type hy_type_of_kind(hy_number_kind kind)
 {
-    return kind.is == HY_FLOAT && kind.size < 8 ? HYBRID_F32 : HYBRID_F64;
+    int i = 0;
+
+    while (i < HY_TYPE_COUNT - 1 &&
+           (kind.is != HY_FLOAT || (int)hy_value_size(hy_type_at(i)) < kind.size))
+        i++;
+    return hy_type_at(i);
 }
 
 /* ---- bytes ------------------------------------------------------------------------- */
@@ -134,17 +139,19 @@ static void widen_unsigned(int size, const void *from, int64_t count, double *to
         WIDEN(uint64_t, (double)x[i]);
 }
 
-/* Converts doubles to floats. Returns `count`, or the index of the first finite value
+/* Converts doubles to each type. Returns `count`, or the index of the first finite value
    that would become infinite. */
-static int64_t narrow(const double *from, int64_t count, float *to)
-{
-    for (int64_t i = 0; i < count; i++) {
-        to[i] = (float)from[i];
-        if (isinf(to[i]) && !isinf(from[i]))
-            return i;
+#define NARROW(is, T, suffix, ...)                                                       \
+    static int64_t narrow_##suffix(const double *from, int64_t count, T *to)             \
+    {                                                                                    \
+        for (int64_t i = 0; i < count; i++) {                                            \
+            to[i] = (T)from[i];                                                          \
+            if (isinf(to[i]) && !isinf(from[i]))                                         \
+                return i;                                                                \
+        }                                                                                \
+        return count;                                                                    \
     }
-    return count;
-}
+HY_VALUE_TYPES(NARROW)
 
 static int64_t convert_values(hy_number_kind kind, const void *from, int64_t count,
                               hybrid_type type, void *to)
@@ -156,10 +163,7 @@ static int64_t convert_values(hy_number_kind kind, const void *from, int64_t cou
     (kind.is == HY_FLOAT    ? widen_floats
      : kind.is == HY_SIGNED ? widen_signed
                             : widen_unsigned)(kind.size, piece, count, wide);
-    if (type == HYBRID_F32)
-        return narrow(wide, count, to);
-    memcpy(to, wide, (size_t)count * 8);
-    return count;
+    return HY_CALL_BY_TYPE(type, narrow, wide, count, to);
 }
 
 int64_t hy_convert_values(hy_number_kind kind, const void *from, int64_t count,

@@ -25,8 +25,9 @@ int hy_kind_of_descr(const char *descr, hy_number_kind *out);
 /* Returns 1 if numbers of both kinds have the same bytes. */
 int hy_same_kind(hy_number_kind a, hy_number_kind b);
 
-/* Returns the type of values that holds numbers of this kind: f32 for floats of 2 and 4
-   bytes, else f64. Integers beyond 2^53 are rounded. */
+/* Returns the type of values that holds numbers of this kind: for a float the first type
+   of the table that has as many bytes, so f32 for 2 and 4 bytes; else the last type of the
+   table, f64. Integers beyond 2^53 are rounded. */
 hybrid_type hy_type_of_kind(hy_number_kind kind);
 
 /* The functions below convert `count` numbers, which need not be aligned, to `to`. They

@@ -280,7 +280,7 @@ hybrid_status hy_load_flush(hy_loader *loader);
 /* Waits for the copies of all pieces that were sent. */
 hybrid_status hy_load_retire(hy_loader *loader);
 
-/* load_ways.c: hy_load_elements() loads elements [begin, end) of a region.
+/* hy_load_elements() loads elements [begin, end) of a region.
    hy_load_max_bytes() returns the maximum bytes of a piece for them. hy_load_rows() loads
    `rows` rows from row `row` on, with their tail columns. */
 hybrid_status hy_load_elements(hy_loader *loader, const hy_region *region, int64_t begin,

@@ -4,12 +4,13 @@
 # change (CONTRIBUTING.md, "A value type").
 set -euo pipefail
 cd "$HYBRID_SOURCE"
-allowed="base/data/value_type.c base/data/value_type.h
-    cli/operands/operand.c cli/options/types.c cli/options/types.h
-    engine/rates/factors.c
+# Files that know each type, and files that use one type for another reason: as a default,
+# or as 8 bytes.
+allowed="base/data/value_type.c base/data/value_type.h cli/options/types.c
     gpu/papers/hrpb_model.cuh gpu/papers/hrpb_shared.cuh gpu/papers/spmm_cuda_hrpb.cu
-    io/arrays/dense_read.c io/lists/text_options.c
-    io/numbers/number_kind.c io/text/number.h io/text/number_write.c
+    io/text/number_write.c
+    cli/operands/operand.c cli/options/types.h io/arrays/dense_read.c
+    io/lists/text_options.c io/text/number.h
     pipeline/sink/sink_device.c pipeline/site/lane_set.c"
 found=$(grep -rlE 'HYBRID_F(32|64)\b' base partition host gpu pipeline engine io cli | sort)
 more=$(comm -13 <(tr -s ' ' '\n' <<<"$allowed" | grep . | sort) - <<<"$found")

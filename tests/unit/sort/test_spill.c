@@ -1,4 +1,4 @@
-/* tests/unit/io/test_spill.c - temporary files. */
+/* tests/unit/sort/test_spill.c - temporary files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
