@@ -124,7 +124,8 @@ static hybrid_status open_file(hy_result_file *r)
 /* Checks the parts of a result of this shape, before anything is computed. */
 static hybrid_status check_shape(hy_context *ctx, const hy_file_shape *shape)
 {
-    const int64_t rows = shape->part_rows;
+    const int64_t rows  = shape->part_rows;
+    const int64_t least = (shape->rows - 1) / HY_MOST_PARTS + 1;
 
     if (rows == 0)
         return HYBRID_OK;
@@ -132,14 +133,13 @@ static hybrid_status check_shape(hy_context *ctx, const hy_file_shape *shape)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "file options: a dense matrix in parts has the order "
                        "HYBRID_ROW_MAJOR");
-    if ((shape->rows - 1) / rows < HY_MOST_PARTS)
+    if (rows >= least)
         return HYBRID_OK;
     return hy_fail(
         ctx, HYBRID_BAD_ARGUMENT,
         "file options: %lld rows in parts of %lld rows are more than %d parts; "
         "part_rows must be at least %lld",
-        (long long)shape->rows, (long long)rows, HY_MOST_PARTS,
-        (long long)((shape->rows - 1) / HY_MOST_PARTS + 1));
+        (long long)shape->rows, (long long)rows, HY_MOST_PARTS, (long long)least);
 }
 
 hybrid_status hy_result_open(hy_result_file *r, const hy_file_shape *shape,

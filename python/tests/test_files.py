@@ -94,9 +94,7 @@ def read_part(path):
 
 def test_a_product_in_parts(engine, matrix, tmp_path):
     for resume in (False, True):
-        out = engine.matmul(
-            matrix, matrix, out=tmp_path / "C.json", part_rows=25, resume=resume
-        )
+        out = engine.matmul(matrix, matrix, out=tmp_path / "C.json", part_rows=25, resume=resume)
         parts = [read_part(tmp_path / p["file"]) for p in json.loads(out.read_text())["parts"]]
         assert [part.shape[0] for part in parts] == [25, 25, 10]
         assert (sp.vstack(parts).toarray() == (matrix @ matrix).toarray()).all()
