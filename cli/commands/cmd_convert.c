@@ -16,7 +16,8 @@ typedef struct conversion {
     const cli_options *options;
     hybrid_engine *engine;
     hybrid_file *file;
-    hybrid_csr made; /* a generated matrix; zeroed if the matrix comes from a file */
+    hybrid_csr made;    /* a generated matrix, or zeroed */
+    hybrid_dense array; /* the matrix of a Matrix Market array file, or zeroed */
     hybrid_operand matrix;
     cli_output output;
     int64_t begin_ns;
@@ -57,6 +58,10 @@ static int open_matrix(conversion *c)
         status = hybrid_generate(c->engine, spec, o->type ? o->type : CLI_DEFAULT_TYPE,
                                  o->seed, &c->made);
         c->matrix.csr = &c->made;
+    } else if (cli_operand_is_array_text(o->input[0])) {
+        status          = hybrid_read_dense(c->engine, cli_operand_path(o->input[0]),
+                                   o->type ? o->type : CLI_DEFAULT_TYPE, &c->array);
+        c->matrix.dense = &c->array;
     } else {
         status = hybrid_file_open(c->engine, cli_operand_path(o->input[0]), &c->file);
         c->matrix.file = c->file;
@@ -120,6 +125,7 @@ int cli_convert(const cli_options *options)
     cli_progress_clear();
     hybrid_file_close(c.file);
     hybrid_csr_free(c.engine, &c.made);
+    hybrid_dense_free(c.engine, &c.array);
     hybrid_engine_destroy(c.engine);
     cli_output_close(&c.output);
     return code;

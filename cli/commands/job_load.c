@@ -70,7 +70,8 @@ static int open_operand(cli_job *job, int i, hybrid_file **file)
         return CLI_DONE;
     cli_signals_defer();
     const int code = cli_signals_returned(
-        job->engine, hybrid_file_open(job->engine, job->options->input[i], file));
+        job->engine,
+        cli_operand_open(job->engine, job->options->input[i], job->type, file));
     cli_tell_note(job->engine, job->options);
     return code;
 }
@@ -153,12 +154,12 @@ static int load_left(cli_job *job)
 }
 
 /* Sets *type to the type of the values of operand i, or to 0 if its file has none. An
-   operand whose numbers can stay in the file is opened, and *is_stored is 1. */
+   operand that has a type and can stay in its file is opened, and *is_stored is 1. */
 static int type_of(cli_job *job, int i, hybrid_type *type, int *is_stored)
 {
     const char *name = job->options->input[i];
 
-    *is_stored = cli_operand_is_stored(job->engine, name);
+    *is_stored = cli_operand_has_type(job->engine, name);
     if (!*is_stored) {
         cli_operand_type(name, type);
         return CLI_DONE;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/options/options.h"
 #include "cli/operands/peek.h"
@@ -67,19 +68,26 @@ int cli_operand_is_json(const char *name)
     return !cli_operand_spec(name) && cli_ends_in(name, ".json");
 }
 
+/* Returns the text after "::" of a name that is not itself that of a file; NULL: it has
+   none. */
+static const char *member_of(const char *name)
+{
+    const char *mark = strstr(name, "::");
+
+    return mark && !cli_operand_spec(name) && access(name, F_OK) != 0 ? mark + 2 : NULL;
+}
+
 /* Returns 1 and fills *st if the name, without a member after "::", is a regular file. */
 static int is_regular(const char *name, struct stat *st)
 {
     char path[PATH_MAX];
-    const char *member = strstr(name, "::");
+    const char *member = member_of(name);
+    const int length   = member ? (int)(member - name) - 2 : (int)strlen(name);
 
     if (cli_operand_spec(name) || cli_operand_is_standard_input(name))
         return 0;
-    if (stat(name, st) != 0 && member) {
-        snprintf(path, sizeof path, "%.*s", (int)(member - name), name);
-        return stat(path, st) == 0 && S_ISREG(st->st_mode);
-    }
-    return S_ISREG(st->st_mode);
+    snprintf(path, sizeof path, "%.*s", length, name);
+    return stat(path, st) == 0 && S_ISREG(st->st_mode);
 }
 
 int cli_operand_is_stored(hybrid_engine *engine, const char *name)
@@ -90,8 +98,8 @@ int cli_operand_is_stored(hybrid_engine *engine, const char *name)
     const char *format;
     struct stat st = {.st_mode = 0};
 
-    if (cli_operand_is_json(name))
-        return 1;
+    if (cli_operand_is_json(name) || member_of(name))
+        return 1; /* only hybrid_file_open() takes a name with a member */
     if (!is_regular(name, &st) ||
         hybrid_file_recognise(engine, name, &format) != HYBRID_OK)
         return 0; /* reading the file will report the error */
@@ -101,12 +109,20 @@ int cli_operand_is_stored(hybrid_engine *engine, const char *name)
     return 1;
 }
 
+int cli_operand_is_array_text(const char *name)
+{
+    char text[CLI_PEEK_BYTES];
+
+    cli_peek(name, text);
+    return !cli_operand_spec(name) && has_array_banner(text);
+}
+
 int cli_operand_is_big_file(hybrid_engine *engine, const char *name)
 {
     hybrid_machine machine = HYBRID_MACHINE_INIT;
     struct stat st         = {.st_mode = 0};
 
-    return is_regular(name, &st) &&
+    return is_regular(name, &st) && !cli_operand_is_array_text(name) &&
            hybrid_engine_machine(engine, &machine) == HYBRID_OK &&
            machine.host_bytes > 0 &&
            st.st_size > (machine.host_bytes - machine.host_bytes_used) / WHOLE_PART;
@@ -149,10 +165,60 @@ int cli_operand_check_type(const char *name, hybrid_type is, hybrid_type wanted)
         name, word, word);
 }
 
+/* Returns 1 if the file is text, whose values are read in the type that is asked for. */
+static int is_text(hybrid_engine *engine, const char *name)
+{
+    struct stat st;
+    const char *format;
+
+    return is_regular(name, &st) &&
+           hybrid_file_recognise(engine, name, &format) == HYBRID_OK &&
+           (strcmp(format, "list") == 0 || strcmp(format, "Matrix Market") == 0);
+}
+
+/* Returns the value of the option "type=" in the text after "::" of a name; NULL: it has
+   none. */
+static const char *type_option(const char *member)
+{
+    while (member && strncmp(member, "type=", 5) != 0)
+        member = (member = strchr(member, ',')) ? member + 1 : NULL;
+    return member ? member + 5 : NULL;
+}
+
+int cli_operand_has_type(hybrid_engine *engine, const char *name)
+{
+    return cli_operand_is_stored(engine, name) &&
+           (type_option(member_of(name)) || !is_text(engine, name));
+}
+
+/* Returns the name under which the library reads the values of the operand in `type`:
+   `name`, or in `typed` with an option, which only text without one takes. */
+static const char *typed_name(hybrid_engine *engine, const char *name, hybrid_type type,
+                              char typed[static PATH_MAX])
+{
+    const char *member = member_of(name);
+
+    if (!type || type_option(member) || !is_text(engine, name) ||
+        snprintf(typed, PATH_MAX, "%s%stype=%s", name,
+                 member ? "," : "::", cli_type_name(type)) >= PATH_MAX)
+        return name;
+    return typed;
+}
+
+hybrid_status cli_operand_open(hybrid_engine *engine, const char *name, hybrid_type type,
+                               hybrid_file **file)
+{
+    char typed[PATH_MAX];
+
+    return hybrid_file_open(engine, typed_name(engine, name, type, typed), file);
+}
+
 static int read_stored(hybrid_engine *engine, const char *name, hybrid_type type,
                        hybrid_csr *sparse)
 {
-    const hybrid_status status = hybrid_read_csr(engine, name, sparse);
+    char typed[PATH_MAX];
+    const hybrid_status status =
+        hybrid_read_csr(engine, typed_name(engine, name, type, typed), sparse);
 
     if (status != HYBRID_OK)
         return cli_fail_engine(engine, status);

@@ -24,11 +24,25 @@ int cli_operand_is_dense(const char *name);
 int cli_operand_is_json(const char *name);
 
 /* Returns 1 if the library opens the operand as a file whose numbers stay there: a JSON
-   file, or a regular file whose contents are neither Matrix Market nor .npy. */
+   file, a file with a member or options after "::", or a regular file whose contents are
+   neither Matrix Market nor .npy. */
 int cli_operand_is_stored(hybrid_engine *engine, const char *name);
 
+/* Returns 1 if the operand is such a file and its values have a type. The values of text
+   have none, unless an option after "::" names it. */
+int cli_operand_has_type(hybrid_engine *engine, const char *name);
+
+/* Opens the operand as hybrid_file_open() does. The values of text that names no type are
+   read in `type`. */
+hybrid_status cli_operand_open(hybrid_engine *engine, const char *name, hybrid_type type,
+                               hybrid_file **file);
+
+/* Returns 1 if the operand is a Matrix Market array file, which is always read as a
+   whole. */
+int cli_operand_is_array_text(const char *name);
+
 /* Returns 1 if the operand is a regular file of more than a quarter of the engine's free
-   host memory; 0 if host memory is not limited. */
+   host memory that need not be read as a whole; 0 if host memory is not limited. */
 int cli_operand_is_big_file(hybrid_engine *engine, const char *name);
 
 /* Sets *type to the type of the values of the .npy file `name`. Sets it to 0 if the

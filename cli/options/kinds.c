@@ -152,8 +152,9 @@ const cli_kind cli_kind_type   = {.placeholder = "f32|f64",
                                   .words       = cli_types};
 const cli_kind cli_kind_format = {
     .placeholder = "mtx|npy", .rule = "mtx or npy", .read = read_word, .words = formats};
-const cli_kind cli_kind_range = {
-    .placeholder = "A:B", .rule = "two whole numbers such as 0:1000", .read = read_range};
+const cli_kind cli_kind_range = {.placeholder = "A:B",
+                                 .rule = "a range of at least one row such as 0:1000",
+                                 .read = read_range};
 const cli_kind cli_kind_index = {
     .placeholder = "32|64", .rule = "32 or 64", .read = read_word, .words = bits};
 const cli_kind cli_kind_compress = {.placeholder = "HOW",

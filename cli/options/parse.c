@@ -113,11 +113,14 @@ int cli_parse_range(const char *text, int64_t *begin, int64_t *end)
 
     if (text[0] != ':' && !parse_digits(text, &first, &text))
         return 0;
-    if (*text++ != ':' || (text[0] && !parse_digits(text, &last, &text)) || *text)
+    if (*text++ != ':')
+        return 0;
+    const int to_end = !*text;
+    if (!to_end && (!parse_digits(text, &last, &text) || *text))
         return 0;
     *begin = (int64_t)first;
     *end   = (int64_t)last;
-    return first < INT64_MAX && last < INT64_MAX && (last == 0 || first < last);
+    return first < INT64_MAX && last < INT64_MAX && (to_end || first < last);
 }
 
 int cli_parse_word(const char *text, const cli_word *words, int *out)

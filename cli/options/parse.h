@@ -22,7 +22,7 @@ int cli_parse_size(const char *text, size_t *out);
 int cli_parse_share(const char *text, double *out);
 
 /* Parses "BEGIN:END" with BEGIN < END, where an END of 0 stands for the end of all rows.
-   A number that is left out is 0. */
+   A number that is left out is 0; an END that is written as 0 is not valid. */
 int cli_parse_range(const char *text, int64_t *begin, int64_t *end);
 
 typedef struct cli_word {

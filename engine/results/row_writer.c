@@ -259,8 +259,9 @@ static void append_dense(hy_row_writer *w, const hybrid_dense *rows, int64_t fir
 
 hybrid_status hy_row_writer_dense(hy_row_writer *w, const hybrid_dense *rows)
 {
-    const int64_t row  = rows->cols * (int64_t)hy_value_size(w->file->shape.type);
-    const int64_t room = hy_max(1, row > 0 ? w->bytes / row : rows->rows);
+    const int64_t row = rows->cols * (int64_t)hy_value_size(w->file->shape.type);
+    const int64_t room =
+        hy_max(1, w->bytes / hy_max(row, 1)); /* as in every other call */
 
     for (int64_t i = 0; i < rows->rows;) {
         if (w->filling->dense.rows == room)

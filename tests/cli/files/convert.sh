@@ -70,6 +70,7 @@ ls >before
 expect 2 convert A.json A.json
 expect 2 convert A.json B.what
 expect 2 convert A.json B.npz --rows 5:2
+expect 2 convert A.json B.npz --rows 0:0 # no row, rather than all of them
 expect 5 convert A.json absent/B.npz
 expect 5 convert absent.json B.npz
 expect 2 convert A.json new.npz --part-rows 70

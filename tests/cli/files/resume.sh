@@ -73,6 +73,15 @@ read_result() {
 step=17
 [ "$slow" ] && step=1
 offset=1
+# A Y without columns has panels of no bytes, which are put together all the same.
+printf '%s\n' '{"format": "hybrid-dense", "version": 1, "rows": 300, "cols": 0, "type": "f64",' \
+    ' "order": "row", "values": {"file": "none.bin"}}' >none.json
+: >none.bin
+expect 0 convert gen:er:300,5 small.json -q
+expect 0 convert small.json tall.json --rows 0:40 -q
+expect 0 multiply tall.json none.json -o none.npy --resume -q
+[ -s none.npy ] || fail "a result without columns"
+
 endings=(json parts npz npy convert mtx)
 [ "$slow" ] && endings+=(mtx.gz) && "$HYBRID_SPMM" convert A.json x.mtx.zst -q 2>err && endings+=(mtx.zst)
 "$HYBRID_SPMM" convert A.json x.h5 -q 2>err && endings+=(h5)
