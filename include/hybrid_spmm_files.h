@@ -86,7 +86,8 @@ HYBRID_API hybrid_status hybrid_spmm_files(hybrid_engine *engine, double alpha,
     const hybrid_plan_options *options, hybrid_dense *Y);
 /** Predicts a call of hybrid_spmm_to_file() with these operands: sets rows, flops,
     predicted_nnz_out, predicted_result_bytes, peak_host_bytes, host_bytes (bytes that are read
-    if each part of A touches all rows of X) and predicted_s of *out, and other fields to 0.
+    if each part of A touches all rows of X), file_bytes (bytes of the file) and predicted_s of
+    *out, and other fields to 0.
     Reads some MB of the file of X to see how fast it is. */
 HYBRID_API hybrid_status hybrid_spmm_files_predict(hybrid_engine *engine,
     const hybrid_operand *A, const hybrid_operand *X, const hybrid_plan_options *options,
@@ -134,6 +135,16 @@ HYBRID_API const char *hybrid_file_format(const char *path);
 HYBRID_API hybrid_status hybrid_spgemm_to_file(hybrid_engine *engine, const hybrid_operand *A,
     const hybrid_operand *B, const hybrid_plan_options *options, const char *path,
     const hybrid_file_options *file_options);
+/** Predicts a call of hybrid_spgemm_to_file() with this `path`, these `file_options` and the
+    other arguments: sets rows, flops, predicted_nnz_out, predicted_result_bytes,
+    peak_host_bytes, peak_device_bytes, peak_pinned_bytes, host_bytes (bytes that are read),
+    file_bytes (bytes on the disk at the end: the file and its panels; 0 if they depend on the
+    values) and predicted_s of *out, and other fields to 0. Reads and plans two ranges of rows
+    of A, with the rows of B that they touch, as that call does. Computes nothing; the file
+    does not change. */
+HYBRID_API hybrid_status hybrid_spgemm_to_file_predict(hybrid_engine *engine,
+    const hybrid_operand *A, const hybrid_operand *B, const hybrid_plan_options *options,
+    const char *path, const hybrid_file_options *file_options, hybrid_report *out);
 /** Computes Y = alpha*A*X, some rows at a time, and writes it to `path` with `file_options` as
     hybrid_spgemm_to_file() writes C. */
 HYBRID_API hybrid_status hybrid_spmm_to_file(hybrid_engine *engine, double alpha,

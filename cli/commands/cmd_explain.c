@@ -7,7 +7,9 @@
 #include "cli/commands/fit.h"
 #include "cli/commands/job.h"
 #include "cli/commands/job_load.h"
+#include "cli/operands/operand.h"
 #include "cli/options/types.h"
+#include "cli/output/format.h"
 #include "cli/output/json.h"
 #include "cli/output/say.h"
 #include "cli/output/text.h"
@@ -75,8 +77,8 @@ static void print_result(const cli_job *job)
 }
 
 /* For a product A*B, prints whether C fits into host memory, if that is limited. Used if
-   an operand stays in its file: then no plan exists. The text of a plan says this
-   already. */
+   an operand stays in its file and C goes to no file: then no plan exists. The text of a
+   plan says this already. */
 static void print_sparse_fit(const cli_job *job)
 {
     const cli_fit fit = cli_fit_of(job);
@@ -92,18 +94,21 @@ static void print_sparse_fit(const cli_job *job)
                : "");
 }
 
-/* Prints what a run that writes Y to a file would take. */
-static void print_to_file(const cli_job *job)
+/* Prints what a run that writes the result to a file takes, if that is predicted. */
+static void print_to_file(const cli_job *job, const hybrid_report *r)
 {
-    const hybrid_report *r = &job->report;
-
-    if (r->peak_host_bytes > 0)
-        printf("to a file   with -o: at most about %s of host memory, %s read, %s\n",
-               cli_bytes(r->peak_host_bytes).s, cli_bytes(r->host_bytes).s,
-               cli_seconds(r->predicted_s).s);
+    if (r->peak_host_bytes == 0)
+        return;
+    printf("to a file   %sat most about %s of host memory",
+           job->options->output ? "" : "with -o: ", cli_bytes(r->peak_host_bytes).s);
+    if (r->peak_device_bytes > 0 && hybrid_engine_backend(job->engine) == HYBRID_CUDA)
+        printf(" and %s of device memory", cli_bytes(r->peak_device_bytes).s);
+    printf(", %s read, %s on the disk, %s\n", cli_bytes(r->host_bytes).s,
+           r->file_bytes > 0 ? cli_bytes(r->file_bytes).s : "an unknown size",
+           cli_seconds(r->predicted_s).s);
 }
 
-static int print_files(const cli_job *job)
+static void print_files(const cli_job *job)
 {
     printf("product     %s, values of %s\n",
            job->right ? "C = A B, all sparse" : "Y = A X, A sparse, X and Y dense",
@@ -116,22 +121,25 @@ static int print_files(const cli_job *job)
         printf("\n");
     }
     print_result(job);
-    print_sparse_fit(job);
+    if (!job->options->output)
+        print_sparse_fit(job);
     print_dense_fit(job);
-    print_to_file(job);
     printf(
         "parts       ranges of rows, each planned when it is read: the operands stay in "
         "their files\n");
-    return CLI_DONE;
 }
 
-static int print_words(const cli_job *job)
+static int print_words(const cli_job *job, const hybrid_report *file)
 {
-    if (!has_plan(job))
-        return print_files(job);
+    if (!has_plan(job)) {
+        print_files(job);
+        print_to_file(job, file);
+        return CLI_DONE;
+    }
     int code = print(job, hybrid_plan_explain);
 
     print_dense_fit(job);
+    print_to_file(job, file);
     if (code == CLI_DONE && job->options->verbose) {
         printf("\n");
         code = print(job, hybrid_plan_details);
@@ -218,7 +226,18 @@ static void put_plan(cli_json *json, const cli_job *job, const char *details)
     cli_json_text(json, "details", details);
 }
 
-static int print_json(const cli_job *job)
+static void put_file(cli_json *json, const hybrid_report *r)
+{
+    if (r->peak_host_bytes == 0)
+        return;
+    cli_json_int(json, "predicted_peak_host_bytes", r->peak_host_bytes);
+    cli_json_int(json, "predicted_peak_device_bytes", r->peak_device_bytes);
+    cli_json_int(json, "predicted_read_bytes", r->host_bytes);
+    cli_json_int(json, "predicted_file_bytes", r->file_bytes);
+    cli_json_real(json, "predicted_to_file_s", r->predicted_s);
+}
+
+static int print_json(const cli_job *job, const hybrid_report *file)
 {
     const int cuda         = hybrid_engine_backend(job->engine) == HYBRID_CUDA;
     hybrid_machine machine = HYBRID_MACHINE_INIT;
@@ -245,11 +264,7 @@ static int print_json(const cli_job *job)
     cli_json_truth(&json, "planned", has_plan(job));
     if (has_plan(job))
         put_plan(&json, job, details);
-    else if (job->report.peak_host_bytes > 0) {
-        cli_json_int(&json, "predicted_peak_host_bytes", job->report.peak_host_bytes);
-        cli_json_int(&json, "predicted_read_bytes", job->report.host_bytes);
-        cli_json_real(&json, "predicted_s", job->report.predicted_s);
-    }
+    put_file(&json, file);
     cli_json_text(&json, "rates", machine.rates_date[0] ? machine.rates_path : NULL);
     cli_json_end(&json);
     fputc('\n', stdout);
@@ -257,10 +272,32 @@ static int print_json(const cli_job *job)
     return CLI_DONE;
 }
 
+static int check(const cli_options *o)
+{
+    const int dense = o->dense_cols || (o->input[1] && cli_operand_is_dense(o->input[1]));
+    const int code  = cli_format_check(o, dense);
+
+    return code == CLI_DONE ? cli_job_check(o) : code;
+}
+
+/* Predicts a run that writes the result to a file while it is computed; *out stays empty
+   if there is no such run. */
+static int predict_file(const cli_job *job, hybrid_report *out)
+{
+    const char *output = job->options->output;
+
+    if (!job->right && job->right_file)
+        return cli_files_predict_file(job, out);
+    if (!job->right || !output || !job->to_file || !hybrid_file_format(output))
+        return CLI_DONE;
+    return cli_files_predict_file(job, out);
+}
+
 int cli_explain(const cli_options *options)
 {
-    cli_job job = {.options = options, .explains = 1, .streams = 1};
-    int code    = cli_job_check(options);
+    cli_job job        = {.options = options, .explains = 1, .streams = 1};
+    hybrid_report file = HYBRID_REPORT_INIT;
+    int code           = check(options);
 
     cli_progress_open(options->progress, options->quiet);
     if (code == CLI_DONE)
@@ -268,10 +305,12 @@ int cli_explain(const cli_options *options)
     if (code == CLI_DONE)
         code = cli_job_load(&job);
     if (code == CLI_DONE)
+        code = predict_file(&job, &file); /* before a plan takes memory */
+    if (code == CLI_DONE)
         code = has_plan(&job) ? cli_job_plan(&job) : cli_files_predict(&job);
     cli_progress_clear();
     if (code == CLI_DONE)
-        code = options->json ? print_json(&job) : print_words(&job);
+        code = options->json ? print_json(&job, &file) : print_words(&job, &file);
     cli_job_close(&job);
     return code;
 }

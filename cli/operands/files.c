@@ -117,3 +117,17 @@ int cli_files_predict(cli_job *job)
             : hybrid_spmm_files_predict(job->engine, &A, &B, &wanted, &job->report);
     return cli_signals_returned(job->engine, status);
 }
+
+int cli_files_predict_file(const cli_job *job, hybrid_report *out)
+{
+    const hybrid_plan_options wanted = cli_job_wanted(job);
+    const hybrid_file_options file   = cli_files_options(job->options);
+    const hybrid_operand A = left_of(job), B = right_of(job);
+
+    cli_signals_defer();
+    const hybrid_status status =
+        job->right ? hybrid_spgemm_to_file_predict(job->engine, &A, &B, &wanted,
+                                                   job->options->output, &file, out)
+                   : hybrid_spmm_files_predict(job->engine, &A, &B, &wanted, out);
+    return cli_signals_returned(job->engine, status);
+}

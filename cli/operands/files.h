@@ -23,4 +23,8 @@ hybrid_file_options cli_files_options(const cli_options *options);
    an exit code. */
 int cli_files_predict(cli_job *job);
 
+/* Predicts a run that writes C to --output, or Y to any file, while it is computed:
+   memory, bytes on the disk and seconds. Returns 0 or an exit code. */
+int cli_files_predict_file(const cli_job *job, hybrid_report *out);
+
 #endif /* CLI_FILES_H */

@@ -36,6 +36,8 @@ const cli_option cli_option_table[] = {
         CLI_GENERATE,
         "Write the matrix to FILE, whose ending selects the format as for multiply. - is "
         "standard output."),
+    OUTPUT(CLI_EXPLAIN, "Predict what writing the result to FILE takes: memory, disk and "
+                        "time. FILE does not change."),
     {"format", 0, CLI_MULTIPLY | CLI_GENERATE, &cli_kind_format,
      FIELD(cli_format, format),
      "Format of the result, whatever the name ends in: mtx if it is sparse, npy if it is "

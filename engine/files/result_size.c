@@ -11,11 +11,12 @@
 enum {
     FIRST_DRAWS = 16,
     MORE        = 4, /* each sample has this many times as many draws as the one before */
-    MOST_DRAWS  = 256,
+    MOST_DRAWS  = 1024,
     ENTRIES     = 512,     /* maximum entries of a row of A that are read */
     PRODUCTS    = 1 << 18, /* a sampled row of C is counted up to this many scalar
                               products */
     PIECE       = 4096,    /* maximum column indices of B in one read */
+    HALVINGS    = 40,      /* steps of a bisection, which make its error negligible */
     TABLE_PART  = 32,      /* the hash table takes at most 1/32 of free host memory */
     LEAST_TABLE = 1 << 8
 };
@@ -154,6 +155,32 @@ static hybrid_status find_rows_of_b(const sample *s, int64_t first, int64_t coun
     return HYBRID_OK;
 }
 
+/* Returns the expected number of distinct columns if `draws` scalar products fall on
+   `places` columns. */
+static double distinct(double places, double draws)
+{
+    return places * -expm1(-draws / places);
+}
+
+/* Returns the expected entries of a row of C with `products` scalar products, of which
+   `seen` had `counted` distinct columns. They are assumed to fall on as many columns as
+   explain the number counted, at most `cols`. */
+static double extrapolate(double counted, double seen, double products, double cols)
+{
+    double low = fmax(counted, 1), high = cols;
+
+    if (products <= seen || counted == 0)
+        return counted;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = sqrt(low * high);
+        if (distinct(middle, seen) < counted)
+            low = middle;
+        else
+            high = middle;
+    }
+    return distinct(high, products);
+}
+
 /* Measures a row of C. If the row has more scalar products than the table may hold
    columns, a part of them is counted and extrapolated. */
 static hybrid_status measure_row(sample *s, int64_t row, row_size *out)
@@ -175,8 +202,7 @@ static hybrid_status measure_row(sample *s, int64_t row, row_size *out)
     out->products = (double)rows.products * out->entries_of_a / (double)hy_max(rows.n, 1);
     out->counted  = (double)s->table.count;
     out->entries =
-        seen > 0 ? fmin(out->counted * out->products / (double)seen, (double)s->B->cols)
-                 : 0;
+        extrapolate(out->counted, (double)seen, out->products, (double)s->B->cols);
     return HYBRID_OK;
 }
 

@@ -1,21 +1,76 @@
 /* engine/files/spgemm_parts.c - C = A*B, part by part of A. */
 #include "engine/files/spgemm_parts.h"
 
+#include <math.h>
+
 #include "base/data/csr.h"
+#include "base/data/min_max.h"
+#include "base/threads/clock.h"
 #include "engine/api/check.h"
+#include "pipeline/sink/sink_each.h"
 
-/* ---- products of parts ----------------------------------------------------------- */
+/* ---- ranges of rows ---------------------------------------------------------------- */
 
-/* Computes A*B and gives its rows to the sink. Row 0 of this A is row `first` of the
-   operand. */
+/* Does something with a range of rows of A and the rows of B that it touches. Row 0 of
+   this A is row `first` of the operand. *more is 1, and the function may set it to 0 to
+   end the walk. */
+typedef hybrid_status range_fn(hy_spgemm *p, const hybrid_csr *A, const hybrid_csr *B,
+                               int64_t first, void *arg, int *more);
+
+/* Walks through a part of the operand A, from its row `begin` on, one range of rows after
+   another. Row 0 of this A is row `first` of the operand. */
+static hybrid_status walk_rows(hy_spgemm *p, const hybrid_csr *A, int64_t first,
+                               int64_t begin, range_fn *fn, void *arg, int *more)
+{
+    int64_t next;
+
+    do {
+        HY_TRY(hy_b_rows_next(&p->b_rows, A, first, begin, &next));
+        hy_files_gathered(&p->call, &p->b_rows, first + begin);
+        HY_TRY(fn(p, p->b_rows.A, p->b_rows.B, first + begin, arg, more));
+        begin = next;
+    } while (*more && begin < A->rows);
+    return HYBRID_OK;
+}
+
+/* Walks through the rows of A, from row `first` on. */
+static hybrid_status walk(hy_spgemm *p, int64_t first, range_fn *fn, void *arg)
+{
+    const int64_t begin =
+        hy_source_at_hand(&p->A.source) && !hy_source_at_hand(&p->B.source) ? first : 0;
+    const hy_a_part *part;
+    hybrid_status status;
+    int more = 1;
+
+    hy_b_rows_open(&p->B.source, p->rows_bytes, &p->b_rows);
+    hy_a_parts_open(&p->A.source, hy_files_part_bytes(&p->call, &p->A), &p->a_parts);
+    if (first > begin)
+        hy_a_parts_range(&p->a_parts, first, p->A.source.rows, 0);
+    do {
+        status = hy_a_parts_next(&p->a_parts, &part);
+        if (part)
+            hy_files_read(&p->call, part);
+        if (status == HYBRID_OK && part)
+            status = walk_rows(p, part->A, part->begin, begin, fn, arg, &more);
+    } while (status == HYBRID_OK && part && more);
+    hy_b_rows_close(&p->b_rows); /* first, because its thread may be using a part of A */
+    hy_a_parts_close(&p->a_parts);
+    return status;
+}
+
+/* ---- multiplying ------------------------------------------------------------------- */
+
+/* Computes A*B and gives its rows to the sink. */
 static hybrid_status multiply(hy_spgemm *p, const hybrid_csr *A, const hybrid_csr *B,
-                              int64_t first)
+                              int64_t first, void *arg, int *more)
 {
     hybrid_engine *engine      = p->call.engine;
     const hy_beginning start   = hy_usage_begin(engine);
     const hy_one_shot one_shot = {0};
     hybrid_plan *plan;
 
+    (void)arg;
+    (void)more;
     HY_TRY(hy_plan_make(engine, A, B, 0, &p->call.options, &one_shot, &plan));
     p->sink->ops->begin(p->sink, first, first + A->rows,
                         (int64_t)hy_expected_entries(&plan->product.profile.features));
@@ -27,49 +82,115 @@ static hybrid_status multiply(hy_spgemm *p, const hybrid_csr *A, const hybrid_cs
     return status;
 }
 
-/* Multiplies a part of the operand A with the rows of B that it touches, one range of its
-   rows after another. Row 0 of this A is row `first` of the operand. */
-static hybrid_status multiply_rows(hy_spgemm *p, const hybrid_csr *A, int64_t first)
-{
-    int64_t begin = 0, next;
-
-    do {
-        HY_TRY(hy_b_rows_next(&p->b_rows, A, first, begin, &next));
-        hy_files_gathered(&p->call, &p->b_rows, first + begin);
-        HY_TRY(multiply(p, p->b_rows.A, p->b_rows.B, first + begin));
-        begin = next;
-    } while (begin < A->rows);
-    return HYBRID_OK;
-}
-
-static hybrid_status multiply_parts(hy_spgemm *p, int64_t first)
-{
-    hy_a_parts parts;
-    const hy_a_part *part;
-    hybrid_status status;
-
-    hy_a_parts_open(&p->A.source, hy_files_part_bytes(&p->call, &p->A), &parts);
-    if (first > 0)
-        hy_a_parts_range(&parts, first, p->A.source.rows, 0);
-    do {
-        status = hy_a_parts_next(&parts, &part);
-        if (part)
-            hy_files_read(&p->call, part);
-        if (status == HYBRID_OK && part)
-            status = multiply_rows(p, part->A, part->begin);
-    } while (status == HYBRID_OK && part);
-    hy_b_rows_close(&p->b_rows); /* first, because its thread may be using a part of A */
-    hy_a_parts_close(&parts);
-    return status;
-}
-
 hybrid_status hy_spgemm_multiply(hy_spgemm *p, int64_t first)
 {
-    hy_b_rows_open(&p->B.source, p->rows_bytes, &p->b_rows);
-    const hybrid_status status = multiply_parts(p, first);
+    const hybrid_status status = walk(p, first, multiply, NULL);
+
     if (status != HYBRID_OK)
         p->sink->ops->abort(p->sink);
     return status;
+}
+
+/* ---- forecasting ------------------------------------------------------------------- */
+
+typedef struct forecast {
+    hy_spgemm_estimate *estimate;
+    int64_t entries, b_bytes; /* entries of A in the ranges planned so far; bytes of their
+                                 rows of B */
+    double gather_s, a_read_s; /* seconds of gathering these rows; seconds of reading
+                                  all parts of A, at the speed of the last one */
+} forecast;
+
+/* Returns the maximum bytes of the rows of a chunk that the sink puts together. */
+static int64_t chunk_bytes(const hybrid_plan *plan)
+{
+    const hy_product *product = &plan->product;
+    double entries            = 0;
+
+    for (int i = 0; i < plan->count; i++)
+        for (int64_t k = 0; k < plan->portions[i].layout.count; k++)
+            entries =
+                fmax(entries,
+                     hy_expected_entries(&plan->portions[i].layout.chunks[k].features));
+    return hy_each_sink_room((int64_t)entries) *
+           (4 + (int64_t)hy_value_size(product->profile.features.type));
+}
+
+/* Raises the estimate to the memory that is in use while the plan runs. Host memory does
+   not exceed its cap, because a run that is short of memory frees what it pools. */
+static void note_memory(const hybrid_plan *plan, hy_spgemm_estimate *estimate)
+{
+    const hy_meter *host = &plan->product.engine->ctx.memory.meter;
+    int64_t device = 0, pinned = 0;
+
+    for (int i = 0; i < plan->count; i++) {
+        device += hy_meter_used(&plan->portions[i].backend->device);
+        pinned += hy_meter_used(&plan->portions[i].backend->pinned);
+    }
+    const int64_t used     = hy_meter_used(host) + chunk_bytes(plan);
+    const int64_t most     = hy_meter_cap(host) > 0 ? hy_meter_cap(host) : used;
+    estimate->host_bytes   = hy_max(estimate->host_bytes, hy_min(used, most));
+    estimate->device_bytes = hy_max(estimate->device_bytes, device);
+    estimate->pinned_bytes = hy_max(estimate->pinned_bytes, pinned);
+}
+
+/* Waits until the next part of A and the next rows of B are in memory, which they are
+   while a range is multiplied. */
+static hybrid_status await_next(hy_spgemm *p, forecast *f)
+{
+    const hy_background *reader = &p->a_parts.background;
+
+    HY_TRY(hy_background_wait(&p->a_parts.background));
+    if (p->a_parts.reading)
+        f->a_read_s = (double)(reader->end_ns - reader->begin_ns) * 1e-9 *
+                      (double)p->A.source.csr->nnz /
+                      (double)hy_max(1, p->a_parts.reading->own.nnz);
+    return hy_background_wait(&p->b_rows.background);
+}
+
+static hybrid_status forecast_range(hy_spgemm *p, const hybrid_csr *A,
+                                    const hybrid_csr *B, int64_t first, void *arg,
+                                    int *more)
+{
+    hybrid_engine *engine      = p->call.engine;
+    const hy_one_shot one_shot = {0};
+    forecast *f                = arg;
+    hybrid_plan *plan;
+
+    (void)first;
+    f->entries += A->nnz;
+    f->gather_s += (double)(p->b_rows.end_ns - p->b_rows.begin_ns) * 1e-9;
+    f->b_bytes +=
+        hy_source_at_hand(&p->B.source) ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type);
+    HY_TRY(await_next(p, f));
+    const int64_t begin = hy_now_ns();
+    HY_TRY(hy_plan_make(engine, A, B, 0, &p->call.options, &one_shot, &plan));
+    f->estimate->multiply_s += (double)(hy_now_ns() - begin) * 1e-9;
+    note_memory(plan, f->estimate);
+    const hybrid_status status = hy_plan_finish(plan, A, B);
+    f->estimate->multiply_s += plan->history.report.predicted_s;
+    hybrid_plan_destroy(plan);
+    /* two ranges are in memory at a time: if no second one has been gathered, this part
+       of A has no further range, and the next part begins one */
+    *more = !p->b_rows.has_next && p->b_rows.ranges[1].entries.bytes == 0;
+    return status;
+}
+
+hybrid_status hy_spgemm_forecast(hy_spgemm *p, hy_spgemm_estimate *out)
+{
+    forecast f = {.estimate = out};
+
+    *out = (hy_spgemm_estimate){.read_s = 0};
+    HY_TRY(walk(p, 0, forecast_range, &f));
+    if (!hy_source_at_hand(&p->A.source) || !hy_source_at_hand(&p->B.source))
+        HY_TRY(walk(p, p->A.source.rows / 2, forecast_range, &f));
+    const double ranges =
+        f.entries > 0 ? (double)p->A.source.csr->nnz / (double)f.entries : 1;
+    out->multiply_s *= ranges;
+    out->read_s     = f.gather_s * ranges + f.a_read_s;
+    out->read_bytes = (int64_t)((double)f.b_bytes * ranges) +
+                      (hy_source_at_hand(&p->A.source) ? 0 : hy_sparse_bytes(&p->A));
+    return HYBRID_OK;
 }
 
 /* ---- operands --------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* engine/files/spgemm_parts.h - C = A*B, part by part of A.
 
-   A caller begins a product, opens a sink for its rows, multiplies, and ends it. */
+   A caller begins a product, opens a sink for its rows, multiplies, and ends it. A
+   caller that only predicts begins a product and forecasts. */
 #ifndef HY_SPGEMM_PARTS_H
 #define HY_SPGEMM_PARTS_H
 
@@ -14,9 +15,18 @@ typedef struct hy_spgemm {
     hy_sparse A, B;
     int64_t rows_bytes; /* maximum bytes of the rows of B for a range of rows of A. The
                            rows for two ranges are in memory. hy_spgemm_begin() sets it */
+    hy_a_parts a_parts; /* parts of A */
     hy_b_rows b_rows;   /* rows of B that the part of A in work touches */
     hy_sink *sink;      /* sink of C, which the caller sets */
 } hy_spgemm;
+
+/* Estimated use of memory while a range of rows is multiplied, and of time in all. */
+typedef struct hy_spgemm_estimate {
+    int64_t host_bytes, device_bytes, pinned_bytes; /* maximum bytes in use at a time */
+    int64_t read_bytes; /* bytes of A and B that are read from files */
+    double read_s;      /* seconds of reading them, beside the multiplication */
+    double multiply_s;  /* seconds of planning and multiplying all ranges */
+} hy_spgemm_estimate;
 
 /* Begins a call: finds the operands, and checks their shapes and the options. */
 hybrid_status hy_spgemm_begin(hy_spgemm *p, hybrid_engine *engine,
@@ -29,6 +39,11 @@ hybrid_status hy_spgemm_read_small(hy_spgemm *p);
 
 /* Computes rows of C, from row `first` to the last. Aborts the sink after an error. */
 hybrid_status hy_spgemm_multiply(hy_spgemm *p, int64_t first);
+
+/* Forecasts what hy_spgemm_multiply() needs from row 0 on. Reads and plans the first range
+   of rows of A and one in the middle of A, and multiplies nothing. The other ranges are
+   assumed to be like these. */
+hybrid_status hy_spgemm_forecast(hy_spgemm *p, hy_spgemm_estimate *out);
 
 /* Completes the report of the call, which has made `nnz` entries. */
 void hy_spgemm_end(hy_spgemm *p, int64_t nnz);

@@ -142,6 +142,14 @@ static hybrid_status check_shape(hy_context *ctx, const hy_file_shape *shape)
         (long long)shape->rows, (long long)rows, HY_MOST_PARTS, (long long)least);
 }
 
+/* Returns 1 if rows go to panels first. */
+static int is_in_panels(const hy_result_file *r)
+{
+    const hy_file_shape *shape = &r->shape;
+
+    return r->options.resume || (r->format->nnz_first && shape->sparse && shape->nnz < 0);
+}
+
 hybrid_status hy_result_open(hy_result_file *r, const hy_file_shape *shape,
                              const hy_facts *facts, int64_t bytes)
 {
@@ -158,8 +166,18 @@ hybrid_status hy_result_open(hy_result_file *r, const hy_file_shape *shape,
     r->shape.part_rows   = o->part_rows;
     r->shape.target      = r->path;
     HY_TRY(check_shape(&r->engine->ctx, &r->shape));
-    const int in_panels = r->format->nnz_first && shape->sparse && shape->nnz < 0;
-    return o->resume || in_panels ? open_panels(r, facts) : open_file(r);
+    return is_in_panels(r) ? open_panels(r, facts) : open_file(r);
+}
+
+hy_result_sizes hy_result_sizes_of(const hy_result_file *r, int64_t nnz)
+{
+    const int64_t value = (int64_t)hy_value_size(r->shape.type);
+    hy_file_shape shape = r->shape;
+
+    shape.nnz = nnz;
+    return (hy_result_sizes){
+        .panels = is_in_panels(r) ? hy_arrays_bytes(&shape, 8, 4, value) : 0,
+        .file   = r->format->bytes ? r->format->bytes(&shape) : 0};
 }
 
 /* ---- closing ------------------------------------------------------------------------

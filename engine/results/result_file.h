@@ -13,6 +13,9 @@
 #include "io/results/new_file.h"
 #include "io/results/panels.h"
 
+/* Assumed bytes per second of writing, because trying would write. */
+enum { HY_WRITE_BPS = 500000000 };
+
 typedef struct hy_result_file {
     hybrid_engine *engine;
     hybrid_file_options options;
@@ -33,6 +36,16 @@ typedef struct hy_result_file {
 /* Checks the options and finds the format. options may be NULL. */
 hybrid_status hy_result_check(hybrid_engine *engine, const char *path,
                               const hybrid_file_options *options, hy_result_file *out);
+
+/* Bytes on the disk of a sparse result. */
+typedef struct hy_result_sizes {
+    int64_t panels; /* bytes of the panels, which stay until the file is complete; 0: rows
+                       go to the file itself */
+    int64_t file;   /* bytes of the file; 0: they depend on the values */
+} hy_result_sizes;
+
+/* Returns the sizes of a result with `nnz` entries, after hy_result_open(). */
+hy_result_sizes hy_result_sizes_of(const hy_result_file *result, int64_t nnz);
 
 /* Opens the result, after hy_result_check(). Sets result->shape from *shape and the
    options, and result->first. `facts` are used if the result is resumable. `bytes` is the

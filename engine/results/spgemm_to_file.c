@@ -1,4 +1,11 @@
-/* engine/results/spgemm_to_file.c - C = A*B, written to a file while it is computed. */
+/* engine/results/spgemm_to_file.c - C = A*B, written to a file while it is computed, and
+   what this will take. */
+#include <math.h>
+
+#include "base/data/csr.h"
+#include "base/threads/clock.h"
+#include "engine/api/struct_size.h"
+#include "engine/files/result_size.h"
 #include "engine/files/spgemm_parts.h"
 #include "engine/results/result_file.h"
 #include "pipeline/sink/sink_each.h"
@@ -59,18 +66,28 @@ static hybrid_status multiply(writing *w)
     return HYBRID_OK;
 }
 
+static hybrid_status begin(hybrid_engine *engine, const hybrid_operand *A,
+                           const hybrid_operand *B, const hybrid_plan_options *options,
+                           const char *path, const hybrid_file_options *file_options,
+                           writing *w)
+{
+    *w = (writing){.nnz = 0};
+    HY_TRY(hy_result_check(engine, path, file_options, &w->result));
+    HY_TRY(hy_spgemm_begin(&w->parts, engine, A, B, options));
+    w->parts.rows_bytes = hy_files_rows(&w->parts.call, 1);
+    if (w->result.options.resume) /* panels (files of successive rows) of several runs
+                                     make one result */
+        w->parts.call.options.flags |= HYBRID_DETERMINISTIC;
+    return HYBRID_OK;
+}
+
 static hybrid_status compute(hybrid_engine *engine, const hybrid_operand *A,
                              const hybrid_operand *B, const hybrid_plan_options *options,
                              const char *path, const hybrid_file_options *file_options)
 {
-    writing w = {.nnz = 0};
+    writing w;
 
-    HY_TRY(hy_result_check(engine, path, file_options, &w.result));
-    HY_TRY(hy_spgemm_begin(&w.parts, engine, A, B, options));
-    w.parts.rows_bytes = hy_files_rows(&w.parts.call, 1);
-    if (w.result.options.resume) /* panels (files of successive rows) of several runs make
-                                    one result */
-        w.parts.call.options.flags |= HYBRID_DETERMINISTIC;
+    HY_TRY(begin(engine, A, B, options, path, file_options, &w));
     hybrid_status status = hy_result_close(&w.result, multiply(&w));
     if (status == HYBRID_OK) {
         hy_spgemm_end(&w.parts, w.nnz);
@@ -87,4 +104,102 @@ hybrid_status hybrid_spgemm_to_file(hybrid_engine *engine, const hybrid_operand 
 {
     HY_TRY(hy_engine_begin(engine));
     return hy_engine_end(engine, compute(engine, A, B, options, path, file_options));
+}
+
+/* ---- predicting ----------------------------------------------------------------------
+ */
+
+/* Returns the seconds of a run. Reading, multiplying and writing overlap; panels are
+   copied to the file at the end. */
+static double seconds_of(const hy_spgemm_estimate *estimate, const hy_result_sizes *sizes,
+                         int64_t result_bytes)
+{
+    const double file    = (double)(sizes->file > 0 ? sizes->file : result_bytes);
+    const double panels  = (double)sizes->panels;
+    const double beside  = (panels > 0 ? panels : file) / HY_WRITE_BPS;
+    const double at_last = panels > 0 ? (panels + file) / HY_WRITE_BPS : 0;
+
+    return fmax(fmax(estimate->read_s, estimate->multiply_s), beside) + at_last;
+}
+
+static void fill_report(const writing *w, const hy_result_size *size,
+                        const hy_spgemm_estimate *estimate, double begin_s,
+                        hybrid_report *r)
+{
+    const hybrid_csr *A         = w->parts.A.source.csr;
+    const int64_t nnz           = (int64_t)(size->entries + 0.5);
+    const hy_result_sizes sizes = hy_result_sizes_of(&w->result, nnz);
+
+    r->rows                   = A->rows;
+    r->flops                  = 2 * (int64_t)(size->products + 0.5);
+    r->predicted_nnz_out      = nnz;
+    r->predicted_result_bytes = hy_csr_bytes(A->rows, nnz, w->result.shape.type);
+    r->peak_host_bytes        = estimate->host_bytes;
+    r->peak_device_bytes      = estimate->device_bytes;
+    r->peak_pinned_bytes      = estimate->pinned_bytes;
+    r->host_bytes             = estimate->read_bytes;
+    r->file_bytes             = sizes.file > 0 ? sizes.file + sizes.panels : 0;
+    r->predicted_s = begin_s + seconds_of(estimate, &sizes, r->predicted_result_bytes);
+}
+
+static hybrid_status plan_ranges(writing *w, hybrid_report *report)
+{
+    const int64_t begin = hy_now_ns();
+    const hy_spgemm *p  = &w->parts;
+    hy_spgemm_estimate estimate;
+    hy_result_size size;
+
+    HY_TRY(hy_spgemm_read_small(&w->parts));
+    const double begin_s = (double)(hy_now_ns() - begin) * 1e-9;
+    HY_TRY(hy_estimate_result(&p->call, &p->A.source, &p->B.source, NAN, &size));
+    HY_TRY(hy_spgemm_forecast(&w->parts, &estimate));
+    fill_report(w, &size, &estimate, begin_s, report);
+    return HYBRID_OK;
+}
+
+/* Does what hybrid_spgemm_to_file() does until it has planned a range of rows: the memory
+   of its file and panels counts, and operands get a share of what these leave. Then
+   removes the file. Panels of a resumable result stay untouched. */
+static hybrid_status plan_some(writing *w, hybrid_report *report)
+{
+    const int resume = w->result.options.resume;
+
+    w->result.options.resume = 0;
+    hybrid_status status     = open_result(w);
+    w->result.options.resume = resume;
+    if (status == HYBRID_OK)
+        status = plan_ranges(w, report);
+    w->result.options.resume = 0;
+    const hybrid_status closed =
+        hy_result_close(&w->result, status == HYBRID_OK ? HYBRID_CANCELLED : status);
+    return status == HYBRID_OK ? HYBRID_OK : closed;
+}
+
+static hybrid_status predict(hybrid_engine *engine, const hybrid_operand *A,
+                             const hybrid_operand *B, const hybrid_plan_options *options,
+                             const char *path, const hybrid_file_options *file_options,
+                             hybrid_report *out)
+{
+    hybrid_report report = HYBRID_REPORT_INIT;
+    writing w;
+
+    HY_TRY(begin(engine, A, B, options, path, file_options, &w));
+    if (!out)
+        return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "out is NULL");
+    HY_TRY(hy_struct_check(&engine->ctx, &hy_report_struct, out->struct_size));
+    const hybrid_status status = plan_some(&w, &report);
+    hy_spgemm_release(&w.parts);
+    if (status == HYBRID_OK)
+        hy_struct_write(&hy_report_struct, &report, out);
+    return status;
+}
+
+hybrid_status
+hybrid_spgemm_to_file_predict(hybrid_engine *engine, const hybrid_operand *A,
+                              const hybrid_operand *B, const hybrid_plan_options *options,
+                              const char *path, const hybrid_file_options *file_options,
+                              hybrid_report *out)
+{
+    HY_TRY(hy_engine_begin(engine));
+    return hy_engine_end(engine, predict(engine, A, B, options, path, file_options, out));
 }

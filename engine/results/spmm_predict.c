@@ -10,6 +10,7 @@
 #include "engine/api/struct_size.h"
 #include "engine/files/spmm_parts.h"
 #include "engine/rates/rates.h"
+#include "engine/results/result_file.h"
 
 enum {
     SAMPLES      = 4,       /* places of a file that are read to see how fast it is, */
@@ -17,9 +18,6 @@ enum {
     TOUCHES = 3 /* times that an entry moves a row of Y or X if X comes in blocks: one row
                    of X is read, and one of Y is read and written. An X in memory: 1. */
 };
-
-/* Assumed bytes per second of writing, because trying would write. */
-static const double WRITE_BPS = 500e6;
 
 /* A sample of X: `count` consecutive lines, which are rows of a row-major X, or a part of
    one line. */
@@ -100,10 +98,11 @@ static hybrid_status fill_report(const hy_spmm *u, const hybrid_dense *Y,
     r->predicted_result_bytes = A->rows * (int64_t)row;
     r->peak_host_bytes        = u->room.peak_bytes;
     r->host_bytes             = x + a;
+    r->file_bytes             = r->predicted_result_bytes;
     if (!hy_source_at_hand(&u->caller_x))
         HY_TRY(time_reading(&u->caller_x, (double)(x + a), &reading));
     r->predicted_s = fmax(fmax(reading, compute_s(u, row)),
-                          (double)r->predicted_result_bytes / WRITE_BPS);
+                          (double)r->predicted_result_bytes / HY_WRITE_BPS);
     return HYBRID_OK;
 }
 

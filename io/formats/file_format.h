@@ -51,6 +51,10 @@ typedef struct hy_file_format {
     /* (optional) Returns UNSUPPORTED, with a sentence, if this build lacks a library that
        files of this name need. Asked before anything is computed. */
     hybrid_status (*may_create)(hy_context *ctx, const char *path);
+    /* (optional) Returns the bytes of a file with a sparse matrix of this shape, whose nnz
+       is known, apart from some headers; 0 if they depend on the values. Pure. NULL stands
+       for 0. */
+    int64_t (*bytes)(const hy_file_shape *shape);
     int nnz_first; /* 1: create() needs the number of entries of a sparse matrix */
     int has_parts; /* 1: create() obeys shape->part_rows */
 } hy_file_format;

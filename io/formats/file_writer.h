@@ -57,4 +57,12 @@ struct hy_file_writer {
     void *writer;  /* the writer's own state, for ops */
 };
 
+/* Returns the bytes of the arrays of a sparse matrix whose offsets, columns and values
+   take this many bytes each. */
+static inline int64_t hy_arrays_bytes(const hy_file_shape *shape, int64_t offset,
+                                      int64_t column, int64_t value)
+{
+    return (shape->rows + 1) * offset + shape->nnz * (column + value);
+}
+
 #endif /* HY_FILE_WRITER_H */

@@ -24,7 +24,8 @@ const hy_file_format hy_format_hdf5 = {.name        = "HDF5",
                                        .has_members = 1,
                                        .is          = is_hdf5,
                                        .open        = hy_h5_matrix_open,
-                                       .create      = hy_h5_matrix_create};
+                                       .create      = hy_h5_matrix_create,
+                                       .bytes       = hy_h5_matrix_bytes};
 
 #else
 

@@ -218,4 +218,5 @@ const hy_file_format hy_format_raw = {.name      = "raw",
                                       .endings   = ".json",
                                       .open      = open_matrix,
                                       .create    = create,
+                                      .bytes     = hy_raw_bytes,
                                       .has_parts = 1};

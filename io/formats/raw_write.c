@@ -218,6 +218,11 @@ static hybrid_status open_files(hy_context *ctx, const char *path,
     return hy_byte_file_create(ctx, path, &w->json);
 }
 
+int64_t hy_raw_bytes(const hy_file_shape *shape)
+{
+    return hy_arrays_bytes(shape, 8, 4, (int64_t)hy_value_size(shape->type));
+}
+
 hybrid_status hy_raw_create(hy_context *ctx, const char *path, const hy_file_shape *shape,
                             hy_file_writer *out)
 {

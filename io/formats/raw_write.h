@@ -15,5 +15,6 @@
    numbers to the disk before it writes the description; abort() removes them. */
 hybrid_status hy_raw_create(hy_context *ctx, const char *path, const hy_file_shape *shape,
                             hy_file_writer *out);
+int64_t hy_raw_bytes(const hy_file_shape *shape); /* see hy_file_format.bytes */
 
 #endif /* HY_RAW_WRITE_H */

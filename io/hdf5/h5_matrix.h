@@ -11,5 +11,6 @@ hybrid_status hy_h5_matrix_open(hy_context *ctx, const hy_opening *opening,
 /* Begins a Binsparse file, as hy_file_format.create says. */
 hybrid_status hy_h5_matrix_create(hy_context *ctx, const char *path,
                                   const hy_file_shape *shape, hy_file_writer *out);
+int64_t hy_h5_matrix_bytes(const hy_file_shape *shape); /* see hy_file_format.bytes */
 
 #endif /* HY_H5_MATRIX_H */

@@ -306,21 +306,38 @@ static hybrid_status create_file(hy_h5_target *target)
     return status;
 }
 
+static size_t offset_size(const hy_file_shape *s)
+{
+    return s->offsets == HYBRID_I32 ? 4 : 8;
+}
+
+static size_t column_size(const hy_file_shape *s)
+{
+    return s->columns == HYBRID_I64 ? 8 : 4;
+}
+
+int64_t hy_h5_matrix_bytes(const hy_file_shape *shape)
+{
+    if (shape->compression != HY_STORED)
+        return 0;
+    return hy_arrays_bytes(shape, (int64_t)offset_size(shape),
+                           (int64_t)column_size(shape),
+                           (int64_t)hy_value_size(shape->type));
+}
+
 static hybrid_status open_arrays(writer *w, const hy_file_shape *s)
 {
     const hy_h5_number value = {HY_H5_FLOAT, hy_value_size(s->type), 0};
-    const size_t offset      = s->offsets == HYBRID_I32 ? 4 : 8;
-    const size_t column      = s->columns == HYBRID_I64 ? 8 : 4;
     const hy_h5_number wide  = integer(8);
     const int64_t zero       = 0;
 
     if (!s->sparse)
         return hy_h5_append_open(&w->target, "values", value, s->rows * s->cols,
                                  &w->values);
-    HY_TRY(hy_h5_append_open(&w->target, "pointers_to_1", integer(offset), s->rows + 1,
-                             &w->pointers));
-    HY_TRY(
-        hy_h5_append_open(&w->target, "indices_1", integer(column), s->nnz, &w->indices));
+    HY_TRY(hy_h5_append_open(&w->target, "pointers_to_1", integer(offset_size(s)),
+                             s->rows + 1, &w->pointers));
+    HY_TRY(hy_h5_append_open(&w->target, "indices_1", integer(column_size(s)), s->nnz,
+                             &w->indices));
     HY_TRY(hy_h5_append_open(&w->target, "values", value, s->nnz, &w->values));
     return append(&w->pointers, &wide, (const char *)&zero, 1);
 }

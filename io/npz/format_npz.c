@@ -302,4 +302,5 @@ const hy_file_format hy_format_npz = {.name        = "npz",
                                       .is          = is_npz,
                                       .open        = open_matrix,
                                       .create      = hy_npz_create,
+                                      .bytes       = hy_npz_bytes,
                                       .nnz_first   = 1};

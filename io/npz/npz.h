@@ -10,5 +10,6 @@
    entries is not known. */
 hybrid_status hy_npz_create(hy_context *ctx, const char *path, const hy_file_shape *shape,
                             hy_file_writer *out);
+int64_t hy_npz_bytes(const hy_file_shape *shape); /* see hy_file_format.bytes */
 
 #endif /* HY_NPZ_H */

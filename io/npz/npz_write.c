@@ -267,13 +267,26 @@ static hybrid_status finish(hy_file_writer *self)
 static const hy_file_writer_ops ops = {
     .sparse = append, .finish = finish, .abort = close_writer};
 
-static hybrid_status open_file(hy_context *ctx, const char *path,
-                               const hy_file_shape *shape, npz_writer *w)
+/* Returns the type of offsets and columns, which SciPy wants to be the same. */
+static hybrid_index index_of(const hy_file_shape *shape)
 {
     const int is_wide = shape->offsets == HYBRID_I64 || shape->columns == HYBRID_I64 ||
                         shape->nnz > INT32_MAX || shape->cols > INT32_MAX;
 
-    w->index = hy_kind_of_index(is_wide ? HYBRID_I64 : HYBRID_I32);
+    return is_wide ? HYBRID_I64 : HYBRID_I32;
+}
+
+int64_t hy_npz_bytes(const hy_file_shape *shape)
+{
+    const int64_t index = index_of(shape) == HYBRID_I64 ? 8 : 4;
+
+    return hy_arrays_bytes(shape, index, index, (int64_t)hy_value_size(shape->type));
+}
+
+static hybrid_status open_file(hy_context *ctx, const char *path,
+                               const hy_file_shape *shape, npz_writer *w)
+{
+    w->index = hy_kind_of_index(index_of(shape));
     w->value = hy_kind_of_type(shape->type);
     if (!place_members(w, shape))
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: the matrix is too large for a file",

@@ -191,4 +191,5 @@ const hy_file_format hy_format_petsc = {.name      = "PETSc",
                                         .is        = is_petsc,
                                         .open      = open_matrix,
                                         .create    = hy_petsc_create,
+                                        .bytes     = hy_petsc_bytes,
                                         .nnz_first = 1};

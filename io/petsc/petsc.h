@@ -16,5 +16,6 @@ enum { HY_PETSC_MAT = 1211216, HY_PETSC_DENSE = -1, HY_PETSC_HEADER = 4 };
    entries of a sparse matrix is not known. */
 hybrid_status hy_petsc_create(hy_context *ctx, const char *path,
                               const hy_file_shape *shape, hy_file_writer *out);
+int64_t hy_petsc_bytes(const hy_file_shape *shape); /* see hy_file_format.bytes */
 
 #endif /* HY_PETSC_H */

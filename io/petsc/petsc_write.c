@@ -115,14 +115,25 @@ static hybrid_status open_regions(petsc_writer *w, const hy_file_shape *s, int64
                                &w->region[VALUES]);
 }
 
-static hybrid_status open_file(hy_context *ctx, const char *path, const hy_file_shape *s,
-                               petsc_writer *w)
+static int index_size(const hy_file_shape *s)
 {
     const int is_wide = s->offsets == HYBRID_I64 || s->columns == HYBRID_I64 ||
                         hy_max(hy_max(s->rows, s->cols), s->nnz) > INT32_MAX;
+
+    return is_wide ? 8 : 4;
+}
+
+int64_t hy_petsc_bytes(const hy_file_shape *shape)
+{
+    return hy_arrays_bytes(shape, index_size(shape), index_size(shape), 8);
+}
+
+static hybrid_status open_file(hy_context *ctx, const char *path, const hy_file_shape *s,
+                               petsc_writer *w)
+{
     int64_t count = s->nnz;
 
-    w->index = (hy_number_kind){HY_SIGNED, is_wide ? 8 : 4, 1};
+    w->index = (hy_number_kind){HY_SIGNED, index_size(s), 1};
     w->value = (hy_number_kind){HY_FLOAT, 8, 1};
     if ((!s->sparse && __builtin_mul_overflow(s->rows, s->cols, &count)) ||
         count > INT64_MAX / 64 || s->rows > INT64_MAX / 64)

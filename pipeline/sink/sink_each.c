@@ -19,11 +19,11 @@ static void free_room(hy_each_sink *each)
 }
 
 /* Makes the arrays large enough for `nnz` entries, and drops their contents if they must
-   grow. They then get room for a quarter more, because parts have similar sizes. */
+   grow. */
 static hybrid_status get_room(hy_each_sink *each, int64_t nnz)
 {
     hy_context *ctx    = each->sink.ctx;
-    const int64_t room = nnz + nnz / 4;
+    const int64_t room = hy_each_sink_room(nnz);
 
     if (nnz <= each->room)
         return HYBRID_OK;

@@ -26,6 +26,13 @@ typedef struct hy_each_sink {
     void *col, *val;
 } hy_each_sink;
 
+/* Returns the number of entries for which the sink allocates memory when it assembles a
+   part of `nnz` entries: a quarter more, because parts have similar sizes. */
+static inline int64_t hy_each_sink_room(int64_t nnz)
+{
+    return nnz + nnz / 4;
+}
+
 /* Opens a sink that passes rows of C = A*B to `fn`. The arrays for a part are allocated
    when a part is first assembled. */
 void hy_each_sink_open(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,

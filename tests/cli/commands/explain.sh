@@ -60,6 +60,15 @@ for budget in 64MiB 3MiB; do # the smaller budget cannot hold all of A
     grep -q '"result_fits": false' out || fail "C fits"
 done
 grep -q '"planned": false' out || fail "A was read as a whole"
+for name in C.npz C.json; do # the panels of a .npz file are on the disk, too
+    expect 0 explain A.json R.mtx --host-memory 3MiB -o $name
+    grep -Eq '^to a file   at most about [123].[0-9] MiB of host memory, [0-9.]+ [KM]iB read, (20[67]|103).[0-9] MiB on the disk, [0-9.]+ [mu]?s$' out ||
+        fail "no prediction of $name"
+    ! grep -q 'DOES NOT FIT' out || fail "a result that goes to a file need not fit"
+    [ ! -e $name ] || fail "explain wrote $name"
+done
+expect 0 explain A.json R.mtx --host-memory 3MiB -o C.mtx --json
+grep -q '"predicted_file_bytes": 0,' out || fail "the size of text is known"
 expect 4 multiply -q A.json R.mtx --host-memory 64MiB
 says 'cannot allocate 103.5 MiB of host memory: .* the budget of 64.0 MiB .*raise .*--host-memory'
 expect 0 explain A.json --dense-cols 4 --host-memory 3MiB
@@ -69,6 +78,8 @@ cat >X.json <<X
 {"format": "hybrid-dense", "version": 1, "rows": 1, "cols": 1, "type": "f64", "order": "row",
  "values": {"file": "x.bin"}}
 X
+expect 0 explain A.json X.json
+grep -q '^to a file   with -o: at most about .* 468.8 KiB on the disk' out || fail "no prediction of Y"
 expect 4 multiply -q A.json X.json --host-memory 200KiB
 says 'the result does not fit: it takes about 468.8 KiB, .* raise --host-memory, or take'
 

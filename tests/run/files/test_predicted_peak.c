@@ -1,10 +1,12 @@
-/* tests/run/files/test_predicted_peak.c - hybrid_spmm_files_predict() tells the host
-   memory that hybrid_spmm_to_file() takes, within a tenth. */
+/* tests/run/files/test_predicted_peak.c - hybrid_spmm_files_predict() and
+   hybrid_spgemm_to_file_predict() tell the host memory and the disk that products take
+   which are written to files, within a tenth. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <string.h>
 
 #include "base/data/csr.h"
 #include "support/engines/io_fixture.h"
@@ -52,6 +54,9 @@ static void store_operands(int banded, int64_t cols)
     hybrid_engine_destroy(engine);
 }
 
+/* ---- Y = A*X -------------------------------------------------------------------------
+ */
+
 /* Compares prediction and run with `cap` bytes of host memory. Returns how often X is
    read if every part of A touches all of its rows. */
 static int64_t compare(int64_t cap, int64_t cols)
@@ -93,6 +98,82 @@ static void peaks_are_foretold(void **state)
     }
 }
 
+/* ---- C = A*A -------------------------------------------------------------------------
+ */
+
+static void is_near(const char *spec, const char *name, int64_t cap, const char *what,
+                    int64_t foretold, int64_t found)
+{
+    const double ratio = (double)foretold / (double)found;
+
+    print_message("%s to %s in %lld MiB: %lld bytes of %s foretold, %lld found: %.3f\n",
+                  spec, name, (long long)(cap / MIB), (long long)foretold, what,
+                  (long long)found, ratio);
+    if (!(ratio > 0.9 && ratio < 1.1))
+        fail_msg("%s: %s", spec, what);
+}
+
+static void run_square(hybrid_engine *engine, const char *name, int predicted,
+                       hybrid_report *out)
+{
+    hybrid_status status;
+    hybrid_file *a;
+
+    is_ok(engine, hybrid_file_open(engine, io_temp("a.json"), &a));
+    const hybrid_operand A = {.file = a};
+    if (predicted)
+        status =
+            hybrid_spgemm_to_file_predict(engine, &A, &A, NULL, io_temp(name), NULL, out);
+    else
+        status = hybrid_spgemm_to_file(engine, &A, &A, NULL, io_temp(name), NULL);
+    if (status != HYBRID_UNSUPPORTED) /* this build has no libhdf5 */
+        is_ok(engine, status);
+    if (!predicted)
+        is_ok(engine, hybrid_engine_report(engine, out));
+    hybrid_file_close(a);
+}
+
+/* Compares prediction and run of A*A, for the A in a.json. */
+static void compare_square(const char *spec, const char *name, int64_t cap)
+{
+    hybrid_report foretold = HYBRID_REPORT_INIT, report = HYBRID_REPORT_INIT;
+
+    for (int predicted = 1; predicted >= 0; predicted--) {
+        hybrid_engine *engine = open_host(2, (size_t)cap);
+        run_square(engine, name, predicted, predicted ? &foretold : &report);
+        hybrid_engine_destroy(engine);
+    }
+    if (report.file_bytes == 0)
+        return;
+    is_near(spec, name, cap, "host memory", foretold.peak_host_bytes,
+            report.peak_host_bytes);
+    if (strcmp(name, "c.mtx") == 0)
+        assert_int_equal(foretold.file_bytes, 0);
+    else
+        is_near(spec, name, cap, "the disk", foretold.file_bytes, report.file_bytes);
+    assert_true(foretold.predicted_s > 0);
+    assert_int_equal(foretold.rows, report.rows);
+}
+
+static void peaks_of_sparse_results_are_foretold(void **state)
+{
+    static const char *const specs[] = {"er:40000,8", "band:60000,9", "rmat:13,6",
+                                        "stencil27:30"};
+    static const char *const names[] = {"c.json", "c.npz", "c.petsc", "c.h5"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        hybrid_engine *engine = open_host(2, 0);
+        hybrid_csr A;
+        is_ok(engine, hybrid_generate(engine, specs[i], HYBRID_F32, 7, &A));
+        stored_write_csr("a", &A);
+        hybrid_csr_free(engine, &A);
+        hybrid_engine_destroy(engine);
+        compare_square(specs[i], names[i], (int64_t)64 * MIB);
+        compare_square(specs[i], i % 2 ? "c.mtx" : names[i], (int64_t)24 * MIB);
+    }
+}
+
 static void missing_arguments_are_refused(void **state)
 {
     hybrid_engine *engine  = open_host(2, 0);
@@ -101,6 +182,9 @@ static void missing_arguments_are_refused(void **state)
     (void)state;
     assert_int_equal(hybrid_spmm_files_predict(engine, &A, &A, NULL, NULL),
                      HYBRID_BAD_ARGUMENT);
+    assert_int_equal(
+        hybrid_spgemm_to_file_predict(engine, &A, &A, NULL, io_temp("c.npz"), NULL, NULL),
+        HYBRID_BAD_ARGUMENT);
     hybrid_engine_destroy(engine);
 }
 
@@ -108,6 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(peaks_are_foretold),
+        cmocka_unit_test(peaks_of_sparse_results_are_foretold),
         cmocka_unit_test(missing_arguments_are_refused),
     };
 

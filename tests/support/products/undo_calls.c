@@ -198,6 +198,15 @@ static hybrid_status predict_files(world *w)
     return hybrid_spgemm_files_predict(w->engine, &A, &A, NULL, &report);
 }
 
+static hybrid_status predict_to_file(world *w)
+{
+    const hybrid_operand A = {.file = w->file};
+    hybrid_report report   = HYBRID_REPORT_INIT;
+
+    return hybrid_spgemm_to_file_predict(w->engine, &A, &A, NULL, io_temp("c.npz"), NULL,
+                                         &report);
+}
+
 static hybrid_status predict_dense_files(world *w)
 {
     const hybrid_operand A = {.file = w->file}, X = {.dense = &w->X};
@@ -247,9 +256,10 @@ const call undo_products[] = {
     CALL(multiply_once), CALL(make_plan),           CALL(run_plan),  CALL(hand_each),
     CALL(run_kept),      CALL(multiply_dense),      CALL(run_dense), CALL(multiply_files),
     CALL(hand_files),    CALL(multiply_dense_file), {NULL, NULL}};
-const call undo_others[] = {CALL(predict_files), CALL(predict_dense_files),
-                            CALL(transpose),     CALL(read_text),
-                            CALL(generate),      {NULL, NULL}};
+const call undo_others[] = {
+    CALL(predict_files), CALL(predict_to_file), CALL(predict_dense_files),
+    CALL(transpose),     CALL(read_text),       CALL(generate),
+    {NULL, NULL}};
 
 const call undo_handing[]    = {CALL(hand_each), CALL(hand_files), {NULL, NULL}};
 const call undo_allocating[] = {
