@@ -2,6 +2,7 @@
 
    hwloc simulates a machine with two nodes of four cores (HWLOC_SYNTHETIC); it then binds
    no thread. */
+#include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,7 +83,10 @@ static void workers_sleep_on_their_node(void **state)
         struct hy_worker *w = &pool->workers[i];
         while (__atomic_load_n(&w->state, __ATOMIC_SEQ_CST) != HY_WORKER_SLEEPS)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
-        assert_int_equal(w->core / EACH, w->node);
+        pthread_mutex_lock(&pool->lock); /* the worker chose its core before it held it */
+        const int core = w->core;
+        pthread_mutex_unlock(&pool->lock);
+        assert_int_equal(core / EACH, w->node);
     }
     test_context_free(ctx);
 }
