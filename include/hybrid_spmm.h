@@ -608,10 +608,10 @@ HYBRID_API hybrid_status hybrid_engine_report(const hybrid_engine *engine, hybri
 typedef struct hybrid_event {
     const char *stage;       /**< "load", "h2d", "d2h", "place"; SpGEMM: "prepare", "multiply",
         "compress" (finish_s of the report); SpMM: "tile" (prepare_s), "accumulate"
-        (multiply_s) */
-    const char *variant;     /**< variant of the chunk; "" for "load" */
+        (multiply_s). "pin": planning allocated pinned memory of a GPU */
+    const char *variant;     /**< variant of the chunk; "" for "load" and "pin" */
     const char *lane;        /**< "cpu3" (worker), "caller" (thread of the call), "h2d" (GPU) */
-    int64_t chunk;           /**< number of the chunk in its pass, 0 or more; -1 for "load" */
+    int64_t chunk;           /**< number of the chunk in its pass, 0 or more; -1 for "load", "pin" */
     int64_t row_begin, row_end; /**< rows of the chunk: [row_begin, row_end) */
     int64_t begin_ns, end_ns; /**< nanoseconds of CLOCK_MONOTONIC */
     int64_t bytes, flops;    /**< share of this event in bytes and flops of the stage */

@@ -205,11 +205,17 @@ typedef enum hy_held { HY_HELD_NOT, HY_HELD_DEVICE, HY_HELD_OTHER, HY_HELD_BOTH 
 typedef struct hy_backend_ops {
     const char *name; /* name of the kind of backend: "host" or "cuda" */
 
+    /* (optional) Starts device number `device` as far as that takes long, so that open()
+       returns soon. Threads may start different devices at the same time. Reports no
+       error: open() does. */
+    void (*wake)(int device);
+
     /* Opens options->device, one of the engine's devices. NO_DEVICE, with a sentence, if
        there is no such device. Sentences of errors name the device (hy_backend.name). */
     hybrid_status (*open)(hy_context *ctx, const hybrid_engine_options *options,
                           hy_backend **out);
-    /* Closes the backend and frees its memory; does nothing if self is NULL. */
+    /* Closes the backend and frees its memory; does nothing if self is NULL. Threads may
+       close different backends at the same time. */
     void (*close)(hy_backend *self);
     /* Returns a text for users, such as "NVIDIA H200, 132 SMs". */
     const char *(*describe)(const hy_backend *self);
@@ -392,6 +398,12 @@ static inline int hy_times_listed(const hybrid_engine_options *options)
     for (int i = 0; i < options->device_count; i++)
         times += options->devices[i] == options->device;
     return times > 0 ? times : 1;
+}
+
+/* Returns the home (hy_task.home) of work for the backend. */
+static inline int hy_backend_home(const hy_backend *backend)
+{
+    return backend->node + 1;
 }
 
 /* Returns 1 if lanes of `self` can copy from the device memory of `other`

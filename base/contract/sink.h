@@ -36,6 +36,7 @@ typedef struct hy_part {
     int64_t offset;       /* index of the first entry in the result; set by reserve */
     hy_rows rows;         /* for direct(): the rows as computed; for store(): the rows in
                              host memory */
+    int home;             /* hy_backend_home() of the backend that computed the part */
     int64_t first, count; /* range of entries of the part that the arrays begin with:
                              [first, first + count); used if a part is stored in several
                              rounds. If rows have gaps between them (rows.row_at), the

@@ -64,6 +64,12 @@ void hy_span_reach(const hy_span *span, size_t end);
    reservation and pages known to be present are skipped. */
 void hy_results_touch(const hy_span *span, size_t begin, size_t end);
 
+/* Asks for the fresh pages that hold bytes [begin, end) of the span from one NUMA node. A
+   page that also holds bytes before `begin` stays as it is. Pages known to be present do
+   not move. */
+void hy_results_place(const hy_context *ctx, const hy_span *span, size_t begin, size_t end,
+                      int node);
+
 /* From now on, hy_results_pin() may pin pages of results for `device`; NULL: it pins
    none. Unmaps pooled mappings; no other mapping may exist. */
 void hy_results_pin_for(hy_context *ctx, struct hy_backend *device);

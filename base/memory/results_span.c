@@ -5,6 +5,7 @@
 #include "base/memory/pages.h"
 #include "base/memory/results.h"
 #include "base/memory/shortage.h"
+#include "base/threads/pool.h"
 
 void hy_span_reach(const hy_span *span, size_t end)
 {
@@ -44,6 +45,17 @@ NO_RACE void hy_results_touch(const hy_span *span, size_t begin, size_t end)
         (void)__atomic_compare_exchange_n(span->ptr + at, &zero, 0, 0, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED);
     }
+}
+
+void hy_results_place(const hy_context *ctx, const hy_span *span, size_t begin,
+                      size_t end, int node)
+{
+    const size_t fresh = hy_larger(begin, span->touched);
+    const size_t from  = hy_pages_of(span->bytes, fresh);
+    const size_t to    = hy_pages_of(span->bytes, hy_smaller(end, span->bytes));
+
+    if (from < to)
+        hy_topology_place(hy_pool_topology(ctx->pool), span->ptr + from, to - from, node);
 }
 
 void hy_memory_relieve(hy_context *ctx)

@@ -18,6 +18,17 @@
 
 /* ---- binding ---------------------------------------------------------------------- */
 
+/* Worker i begins on core i * cores / most. These cores differ, so no node has more
+   workers than cores. */
+int hy_pool_choose_node(const hy_pool *pool, int index, int most)
+{
+    const int64_t cores = hy_topology_cores(pool->topology);
+
+    return pool->binding == HY_BOUND_NEVER
+               ? -1
+               : hy_topology_node_at(pool->topology, (int)(index * cores / most));
+}
+
 hybrid_status hy_pool_choose_binding(hy_context *ctx, hy_pool *pool, int most)
 {
     const int cores = hy_topology_cores(pool->topology);
@@ -30,6 +41,7 @@ hybrid_status hy_pool_choose_binding(hy_context *ctx, hy_pool *pool, int most)
         pool->binding = HY_BOUND_NEVER;
     else
         pool->binding = pool->regular == cores ? HY_BOUND_ALWAYS : HY_BOUND_ASLEEP;
+    pool->has_nodes = hy_pool_choose_node(pool, 0, most) >= 0;
     return HYBRID_OK;
 }
 
@@ -43,14 +55,35 @@ int hy_pool_find_replaced(const hy_pool *pool)
     return pool->active - 1;
 }
 
-/* Returns the first core from `start` on to which no sleeping worker of the pool is
-   bound. There is one, because HY_BOUND_ASLEEP requires fewer workers than cores. */
-static int take_core(hy_pool *pool, int start)
+void hy_worker_place(const struct hy_worker *w)
 {
+    const hy_topology *topology = w->pool->topology;
+
+    if (w->pool->binding == HY_BOUND_ALWAYS)
+        hy_topology_bind(topology, w->index);
+    else if (w->node >= 0)
+        hy_topology_bind_node(topology, w->node);
+    else
+        hy_topology_unbind(topology);
+}
+
+/* Returns 1 if the worker may sleep on the core: all cores suit a worker without node. */
+static int has_core(const struct hy_worker *w, int core)
+{
+    return w->node < 0 || hy_topology_node_at(w->pool->topology, core) == w->node;
+}
+
+/* Returns the first core from `start` on which the worker may sleep and to which no
+   sleeping worker of the pool is bound. There is one, because HY_BOUND_ASLEEP requires
+   fewer workers than cores, and no node has more workers than cores. */
+static int take_core(const struct hy_worker *w, int start)
+{
+    hy_pool *pool   = w->pool;
     const int cores = hy_topology_cores(pool->topology);
 
     for (int core = start;; core = (core + 1) % cores)
-        if (__atomic_exchange_n(&pool->core_used[core], 1, __ATOMIC_RELAXED) == 0)
+        if (has_core(w, core) &&
+            __atomic_exchange_n(&pool->core_used[core], 1, __ATOMIC_RELAXED) == 0)
             return core;
 }
 
@@ -60,7 +93,7 @@ void hy_worker_bind(struct hy_worker *w)
 
     if (w->pool->binding != HY_BOUND_ASLEEP)
         return;
-    w->core = take_core(w->pool, hy_topology_here(topology));
+    w->core = take_core(w, hy_topology_here(topology));
     hy_topology_bind(topology, w->core);
 }
 
@@ -69,7 +102,7 @@ void hy_worker_unbind(struct hy_worker *w)
     if (w->pool->binding != HY_BOUND_ASLEEP)
         return;
     __atomic_store_n(&w->pool->core_used[w->core], 0, __ATOMIC_RELAXED);
-    hy_topology_unbind(w->pool->topology);
+    hy_worker_place(w);
 }
 
 /* ---- lending ---------------------------------------------------------------------- */
@@ -79,10 +112,7 @@ void hy_worker_return(struct hy_worker *w)
     if (!__atomic_load_n(&w->lent, __ATOMIC_ACQUIRE))
         return;
     __atomic_store_n(&w->lent, 0, __ATOMIC_RELAXED);
-    if (w->pool->binding == HY_BOUND_ALWAYS)
-        hy_topology_bind(w->pool->topology, w->index);
-    else
-        hy_topology_unbind(w->pool->topology);
+    hy_worker_place(w);
 }
 
 static int is_awaited(const struct hy_worker *w, const hy_loop *loop)

@@ -166,18 +166,27 @@ int hy_loop_part(const hy_task *task)
     return task->run == help ? ((const hy_loop *)task)->part : -1;
 }
 
-/* Gives the loop to spinning workers. The caller holds the pool's lock. */
-static void assign_workers(hy_loop *l)
+/* Gives the loop to spinning workers that it suits (1) or does not suit (0). */
+static void assign_some(hy_loop *l, int suits)
 {
     hy_pool *pool = l->pool;
 
     for (int i = 0; i < pool->active && wants_some(l); i++) {
         struct hy_worker *w = &pool->workers[i];
-        if (i == l->part || !hy_worker_spins(w))
+        if (i == l->part || !hy_worker_spins(w) || hy_worker_suits(w, &l->task) != suits)
             continue;
         join_loop(l);
         hy_worker_assign(w, &l->task);
     }
+}
+
+/* Gives the loop to spinning workers, first to those that it suits. The caller holds the
+   pool's lock. */
+static void assign_workers(hy_loop *l)
+{
+    assign_some(l, 1);
+    if (l->pool->has_nodes)
+        assign_some(l, 0);
 }
 
 static void offer(hy_loop *l)
@@ -230,7 +239,7 @@ static int helpers(const hy_loop *l)
 static hy_loop loop_of(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t end,
                        int64_t grain, hy_loop_fn fn, void *arg)
 {
-    return (hy_loop){.task    = {help, NULL},
+    return (hy_loop){.task    = {.run = help, .home = hy_pool_home()},
                      .pool    = pool,
                      .urgency = urgency,
                      .fn      = fn,

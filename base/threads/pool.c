@@ -15,6 +15,23 @@
 /* The worker that the calling thread is; NULL if the thread is no worker of a pool. */
 static _Thread_local const struct hy_worker *self;
 
+/* Returns the first task of the queue that suits the worker, or else the first that it
+   may take; NULL if there is none. */
+static hy_task *choose(const hy_tasks *queue, const struct hy_worker *me)
+{
+    hy_task *first = NULL;
+
+    for (hy_task *task = queue->first; task; task = task->next) {
+        if (hy_loop_part(task) == me->index)
+            continue;
+        if (hy_worker_suits(me, task))
+            return task;
+        if (!first)
+            first = task;
+    }
+    return first;
+}
+
 /* Returns the worker's next task, or NULL. Takes the task out of its queue, unless it is
    a loop that wants more helpers. */
 static hy_task *pop(const struct hy_worker *me)
@@ -25,9 +42,7 @@ static hy_task *pop(const struct hy_worker *me)
                                       tasks now */
         return NULL;
     for (int u = 0; u < HY_URGENCIES; u++) {
-        hy_task *task = pool->queues[u].first;
-        while (task && hy_loop_part(task) == me->index)
-            task = task->next;
+        hy_task *task = choose(&pool->queues[u], me);
         if (!task)
             continue;
         if (hy_loop_leaves(task))
@@ -115,23 +130,33 @@ static void sleep_until_called(struct hy_worker *me)
     __atomic_store_n(&me->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
 }
 
-/* Wakes at most `most` workers for a task. A worker that may not take the task, because
-   another thread has its place in the loop, is not woken. */
-void hy_pool_rouse(hy_pool *pool, const hy_task *task, int most)
+/* Wakes at most `count` sleeping workers, which the task suits (1) or does not suit (0).
+   Returns how many more are to be woken. */
+static int rouse_some(hy_pool *pool, const hy_task *task, int suits, int count)
 {
     const int other = hy_loop_part(task);
-    int count       = hy_loop_wakes(task, most);
 
     for (int i = 0; i < pool->active && count > 0; i++) {
         struct hy_worker *w = &pool->workers[i];
         if (__atomic_load_n(&w->state, __ATOMIC_RELAXED) != HY_WORKER_SLEEPS ||
-            i == other)
+            i == other || hy_worker_suits(w, task) != suits)
             continue;
         /* counts as awake at once, so that no other thread wakes the worker again */
         __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
         pthread_cond_signal(&w->called);
         count--;
     }
+    return count;
+}
+
+/* Wakes at most `most` workers for a task, first those that it suits. A worker that may
+   not take the task, because another thread has its place in the loop, is not woken. */
+void hy_pool_rouse(hy_pool *pool, const hy_task *task, int most)
+{
+    const int left = rouse_some(pool, task, 1, hy_loop_wakes(task, most));
+
+    if (pool->has_nodes)
+        rouse_some(pool, task, 0, left);
 }
 
 /* Wakes workers for the most urgent task that is left. The caller has taken another task
@@ -197,6 +222,7 @@ static hy_task *await_task(struct hy_worker *me)
 static void run_task(struct hy_worker *me, hy_task *task)
 {
     __atomic_fetch_sub(&me->worked_ns, hy_now_ns(), __ATOMIC_RELAXED);
+    hy_pool_set_home(task->home);
     task->run(task, me->index);
     __atomic_fetch_add(&me->worked_ns, hy_now_ns(), __ATOMIC_RELAXED);
     hy_worker_return(me);
@@ -208,8 +234,8 @@ static void *work(void *arg)
     hy_task *task;
 
     self = me;
-    if (me->pool->binding == HY_BOUND_ALWAYS)
-        hy_topology_bind(me->pool->topology, me->index);
+    if (me->pool->binding == HY_BOUND_ALWAYS || me->node >= 0)
+        hy_worker_place(me);
     while ((task = await_task(me)) != NULL)
         run_task(me, task);
     return NULL;
@@ -228,6 +254,7 @@ static hybrid_status start(hy_context *ctx, hy_pool *pool, int threads)
         w->pool             = pool;
         w->index            = i;
         w->cpu              = -1;
+        w->node             = hy_pool_choose_node(pool, i, threads);
         w->ran_ns           = -1;
         pthread_cond_init(&w->called, NULL);
         snprintf(w->name, HY_WORKER_NAME, "cpu%d", i);
@@ -243,13 +270,6 @@ static hybrid_status start(hy_context *ctx, hy_pool *pool, int threads)
         pool->threads++;
     }
     return HYBRID_OK;
-}
-
-static void set_active(hy_pool *pool, int active)
-{
-    pthread_mutex_lock(&pool->lock);
-    __atomic_store_n(&pool->active, active, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&pool->lock);
 }
 
 hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int threads,
@@ -299,18 +319,6 @@ void hy_pool_destroy(hy_context *ctx, hy_pool *pool)
     hy_array_free(ctx, pool);
 }
 
-void hy_pool_call_reserve(hy_pool *pool)
-{
-    if (pool->threads > pool->regular)
-        set_active(pool, pool->threads);
-}
-
-void hy_pool_dismiss_reserve(hy_pool *pool)
-{
-    if (pool->threads > pool->regular)
-        set_active(pool, pool->regular);
-}
-
 int hy_pool_worker(const hy_pool *pool)
 {
     return self && self->pool == pool ? self->index : -1;
@@ -318,12 +326,22 @@ int hy_pool_worker(const hy_pool *pool)
 
 /* ---- tasks ------------------------------------------------------------------- */
 
-static struct hy_worker *find_spinning(const hy_pool *pool)
+/* Returns a spinning worker that the task suits, or else any spinning worker; NULL if
+   none spins. */
+static struct hy_worker *find_spinning(const hy_pool *pool, const hy_task *task)
 {
-    for (int i = 0; i < pool->active; i++)
-        if (hy_worker_spins(&pool->workers[i]))
-            return &pool->workers[i];
-    return NULL;
+    struct hy_worker *found = NULL;
+
+    for (int i = 0; i < pool->active; i++) {
+        struct hy_worker *w = &pool->workers[i];
+        if (!hy_worker_spins(w))
+            continue;
+        if (hy_worker_suits(w, task))
+            return w;
+        if (!found)
+            found = w;
+    }
+    return found;
 }
 
 /* Queues the task (an offer). A spinning worker sees the offer, and then no other worker
@@ -333,7 +351,7 @@ static void offer(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     hy_tasks_push(&pool->queues[urgency], task);
     __atomic_fetch_add(&pool->offers, 1, __ATOMIC_SEQ_CST);
-    struct hy_worker *w = find_spinning(pool);
+    struct hy_worker *w = find_spinning(pool, task);
     if (w)
         __atomic_store_n(&w->state, HY_WORKER_AWAKE, __ATOMIC_RELAXED);
     else
@@ -346,7 +364,7 @@ static void offer(hy_pool *pool, hy_urgency urgency, hy_task *task)
 void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task)
 {
     pthread_mutex_lock(&pool->lock);
-    struct hy_worker *w = urgency == HY_IDLE ? find_spinning(pool) : NULL;
+    struct hy_worker *w = urgency == HY_IDLE ? find_spinning(pool, task) : NULL;
     if (w)
         hy_worker_assign(w, task);
     else

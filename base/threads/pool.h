@@ -32,7 +32,10 @@ enum { HY_DRIVER_CORES = 3 }; /* number of cores that workers leave to the threa
      one worker per core        always bound
      fewer workers than cores   bound while they sleep, unless there is only one
      more workers than cores    never bound
-     a CPU quota                never bound, because other processes share the cores */
+     a CPU quota                never bound, because other processes share the cores
+
+   On a machine with several NUMA nodes, a worker that is bound at times never leaves the
+   node on whose cores it began. */
 hybrid_status hy_pool_create(hy_context *ctx, const hy_topology *topology, int threads,
                              int reserve, hy_pool **out);
 /* Finishes the queued tasks and stops the workers. Accepts NULL. */
@@ -68,6 +71,12 @@ int hy_pool_worker(const hy_pool *pool);      /* index of the calling worker; -1
 const hy_topology *hy_pool_topology(const hy_pool *pool);
 /* Returns "cpu3" for worker 3, and "caller" for -1. */
 const char *hy_pool_worker_name(const hy_pool *pool, int worker);
+
+/* Workers that are bound to a NUMA node take tasks of that node first (hy_task.home), and
+   are woken first for them. A loop has the home of the thread that begins it: a worker has
+   that of its task, another thread has the one that it set last with hy_pool_set_home(). */
+void hy_pool_set_home(int home);
+int hy_pool_home(void);
 
 void hy_pool_submit(hy_pool *pool, hy_urgency urgency, hy_task *task);
 

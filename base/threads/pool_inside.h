@@ -42,6 +42,7 @@ struct hy_worker {
                           that counts the worker as inside, or an HY_IDLE task; atomic */
     int cpu;           /* CPU on which the worker last went to sleep; -1: none; atomic */
     int core;          /* HY_BOUND_ASLEEP: core to which the worker was last bound */
+    int node;          /* NUMA node on whose cores alone the worker runs; -1: any core */
     struct hy_loop *loop; /* loop in which the worker draws as a helper; NULL: none;
                              atomic */
     clockid_t clock;   /* clock that counts the time for which the worker has run */
@@ -69,6 +70,7 @@ struct hy_pool {
     const hy_topology *topology;
     int spins; /* 1: workers without work spin before they sleep */
     hy_binding binding;
+    int has_nodes; /* 1: workers run on the cores of their NUMA nodes */
     unsigned char *core_used; /* HY_BOUND_ASLEEP: 1 for each core to which a sleeping
                                  worker is bound; atomic */
     int threads;          /* number of workers, reserve included */
@@ -89,6 +91,13 @@ void hy_pool_rouse(hy_pool *pool, const hy_task *task, int most);
 static inline int hy_worker_spins(const struct hy_worker *w)
 {
     return __atomic_load_n(&w->state, __ATOMIC_SEQ_CST) == HY_WORKER_SPINS;
+}
+
+/* Returns 1 if no other worker suits the task better: it has no home, or the worker runs
+   there, or anywhere. */
+static inline int hy_worker_suits(const struct hy_worker *w, const hy_task *task)
+{
+    return task->home == 0 || w->node < 0 || task->home == w->node + 1;
 }
 
 /* Gives the task to a spinning worker, which takes it as if from a queue. The caller
@@ -117,6 +126,13 @@ hybrid_status hy_pool_choose_binding(hy_context *ctx, hy_pool *pool, int most);
    the one that sleeps on the core of the calling thread, because both would share this
    core. */
 int hy_pool_find_replaced(const hy_pool *pool);
+
+/* Chooses the NUMA node of worker `index` of `most`; -1: none. */
+int hy_pool_choose_node(const hy_pool *pool, int index, int most);
+
+/* Lets a worker run where it may while it is awake: on its core, on the cores of its
+   node, or on all cores. */
+void hy_worker_place(const struct hy_worker *w);
 
 /* Binds a worker that is about to sleep, and releases it when it has woken. */
 void hy_worker_bind(struct hy_worker *w);

@@ -1,4 +1,5 @@
-/* base/threads/pool_state.c - answers questions about a pool and its workers. */
+/* base/threads/pool_state.c - the state of a pool and its workers: what callers may ask,
+   the homes of loops, and the reserve. */
 #include "base/threads/clock.h"
 #include "base/threads/spin.h"
 #include "base/threads/pool.h"
@@ -60,4 +61,40 @@ int hy_pool_goes_on(const hy_pool *pool)
     const int64_t ended_ns = __atomic_load_n(&pool->computed_ns, __ATOMIC_RELAXED);
 
     return hy_now_ns() - ended_ns < HY_SPIN_NS;
+}
+
+/* ---- homes ------------------------------------------------------------------------- */
+
+/* Home of the loops that the calling thread begins. */
+static _Thread_local int home;
+
+void hy_pool_set_home(int at)
+{
+    home = at;
+}
+
+int hy_pool_home(void)
+{
+    return home;
+}
+
+/* ---- the reserve ------------------------------------------------------------------- */
+
+static void set_active(hy_pool *pool, int active)
+{
+    pthread_mutex_lock(&pool->lock);
+    __atomic_store_n(&pool->active, active, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void hy_pool_call_reserve(hy_pool *pool)
+{
+    if (pool->threads > pool->regular)
+        set_active(pool, pool->threads);
+}
+
+void hy_pool_dismiss_reserve(hy_pool *pool)
+{
+    if (pool->threads > pool->regular)
+        set_active(pool, pool->regular);
 }

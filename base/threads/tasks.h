@@ -22,6 +22,8 @@ typedef struct hy_task {
     void (*run)(struct hy_task *task, int worker); /* `worker` is the index of the worker
                                                       that runs the task */
     struct hy_task *next;                          /* next task of the queue */
+    int home; /* 1 + number of the NUMA node whose workers should run the task; 0: all
+                 workers suit */
 } hy_task;
 
 typedef struct hy_tasks {

@@ -145,11 +145,16 @@ int hy_topology_here(const hy_topology *topology)
     return obj ? (int)obj->logical_index : 0;
 }
 
+static int has_nodes(const hy_topology *topology)
+{
+    return hwloc_get_nbobjs_by_type(topology->machine, HWLOC_OBJ_NUMANODE) > 1;
+}
+
 void hy_topology_spread(const hy_topology *topology, void *ptr, size_t bytes)
 {
     const hwloc_topology_t machine = topology->machine;
 
-    if (hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_NUMANODE) > 1)
+    if (has_nodes(topology))
         hwloc_set_area_membind(machine, ptr, bytes,
                                hwloc_topology_get_topology_nodeset(machine),
                                HWLOC_MEMBIND_INTERLEAVE, HWLOC_MEMBIND_BYNODESET);
@@ -171,19 +176,35 @@ static int read_number(const char *path)
     return number;
 }
 
+/* Returns the number of the node that the system calls `number`; -1 if there is none. */
+static int node_called(const hy_topology *topology, int number)
+{
+    const hwloc_obj_t node =
+        number < 0
+            ? NULL
+            : hwloc_get_numanode_obj_by_os_index(topology->machine, (unsigned)number);
+    return node ? (int)node->logical_index : -1;
+}
+
+int hy_topology_node_at(const hy_topology *topology, int index)
+{
+    const hwloc_obj_t core =
+        has_nodes(topology) ? hwloc_get_obj_by_depth(topology->machine, topology->depth,
+                                                     (unsigned)(index % topology->found))
+                            : NULL;
+    return core ? node_called(topology, hwloc_bitmap_first(core->nodeset)) : -1;
+}
+
 int hy_topology_node_of(const hy_topology *topology, const char *root, const char *bus)
 {
-    const hwloc_topology_t machine = topology->machine;
     char path[PATH_MAX];
 
-    if (!bus[0] || hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_NUMANODE) < 2 ||
+    if (!bus[0] || !has_nodes(topology) ||
         snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s/numa_node", root, bus) >=
             (int)sizeof path)
         return -1;
-    const int number = read_number(path); /* the system writes -1 if it does not know */
-    const hwloc_obj_t node =
-        number < 0 ? NULL : hwloc_get_numanode_obj_by_os_index(machine, (unsigned)number);
-    return node ? (int)node->logical_index : -1;
+    return node_called(topology, read_number(path)); /* the system writes -1 if it does
+                                                        not know */
 }
 
 static hwloc_obj_t node_at(const hy_topology *topology, int node)

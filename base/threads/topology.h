@@ -53,6 +53,10 @@ int hy_topology_here(const hy_topology *topology);
    provides /sys. */
 int hy_topology_node_of(const hy_topology *topology, const char *root, const char *bus);
 
+/* Returns the number of the NUMA node of allowed core `index` modulo their number; -1 if
+   the machine has one node. */
+int hy_topology_node_at(const hy_topology *topology, int index);
+
 /* Asks for fresh pages of [ptr, ptr + bytes) from one node; does nothing if `node` is -1.
    The system may ignore this, and takes pages of other nodes if the node is full. */
 void hy_topology_place(const hy_topology *topology, void *ptr, size_t bytes, int node);

@@ -5,13 +5,14 @@ usage: several.py FILE.jsonl...
 
 If there are several runs of the same product on the same devices, the last counts. The bound is
 the resource that the report names, and its share is how much of the rate of the bound the run
-reached.
+reached. The reference is the time in which buses and host memory move operands and result once.
 """
 import sys
 
 import summary
 
-HEAD = ["product", "GPUs", "predicted, ms", "measured, ms", "times one GPU", "bound", "reached, %"]
+HEAD = ["product", "GPUs", "predicted, ms", "measured, ms", "times one GPU", "bound", "reached, %",
+        "of the reference, %"]
 
 
 def read(paths):
@@ -25,13 +26,15 @@ def read(paths):
 
 def cells(line, one):
     if line["error"]:
-        return ["-", "fails", "-", "-", "-"]
+        return ["-", "fails", "-", "-", "-", "-"]
     predicted = line["predicted_s"]
     ratio = f"{one['seconds'] / line['seconds']:.2f}" if one and not one["error"] else "-"
     bound = line["bound"]
     reached = line[f"use_{bound.replace(' ', '_')}"] if bound else None
+    moved = line.get("speedup_over_reference")
     return [f"{predicted * 1e3:.4g}" if predicted else "-", f"{line['seconds'] * 1e3:.4g}", ratio,
-            bound or "-", f"{reached * 100:.0f}" if reached is not None else "-"]
+            bound or "-", f"{reached * 100:.0f}" if reached is not None else "-",
+            f"{moved * 100:.0f}" if moved is not None else "-"]
 
 
 def rows(products):

@@ -2,15 +2,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/threads/at_once.h"
 #include "engine/api/engine.h"
+
+_Static_assert((int)HY_AT_ONCE >= (int)HY_MAX_DEVICES,
+               "all devices open and close at once");
+
+static void close_one(void *engine, int i)
+{
+    hy_backend *device = ((hybrid_engine *)engine)->devices[i];
+
+    device->ops->close(device);
+}
 
 void hy_devices_close(hybrid_engine *engine)
 {
-    while (engine->device_count > 0) {
-        hy_backend *device = engine->devices[--engine->device_count];
-        device->ops->close(device);
-    }
-    engine->device = NULL;
+    hy_at_once(engine->device_count, close_one, engine);
+    engine->device_count = 0;
+    engine->device       = NULL;
 }
 
 /* ---- devices that do not open ---- */
@@ -36,6 +45,27 @@ static void leave_out(hybrid_engine *engine)
 }
 
 /* ---- open ---- */
+
+typedef struct waking {
+    const hybrid_engine_options *options;
+    const hy_backend_ops *ops;
+} waking;
+
+static void wake_one(void *arg, int i)
+{
+    const waking *w = arg;
+
+    w->ops->wake(w->options->devices[i]);
+}
+
+/* Starts several devices at once, since each may take some tenths of a second. */
+static void wake_listed(const hybrid_engine_options *options, const hy_backend_ops *ops)
+{
+    waking w = {options, ops};
+
+    if (options->device_count > 1 && ops->wake)
+        hy_at_once((int)options->device_count, wake_one, &w);
+}
 
 /* Opens options->device as the next device of the engine. */
 static hybrid_status open_one(hybrid_engine *engine, const hybrid_engine_options *options,
@@ -64,6 +94,7 @@ static hybrid_status open_listed(hybrid_engine *engine,
     const int listed          = (int)options->device_count;
     hybrid_engine_options one = *options;
 
+    wake_listed(options, ops);
     for (int i = 0; i == 0 || i < listed; i++) {
         one.device = listed > 0 ? options->devices[i] : options->device;
         HY_TRY(open_one(engine, &one, ops));

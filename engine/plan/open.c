@@ -2,7 +2,9 @@
 #include "engine/plan/open.h"
 
 #include "engine/plan/layout.h"
+#include "engine/report/reading.h"
 #include "engine/run/prefetch.h"
+#include "engine/sites/divide.h"
 
 static hybrid_status open_once(hy_portion *portion, hy_loader **prefetcher)
 {
@@ -49,7 +51,9 @@ static int leaves_rooms(const hy_portion *portion)
     return can;
 }
 
-hybrid_status hy_portion_open(hy_portion *portion, hy_loader **prefetcher)
+/* Opens the site of one portion. *prefetcher is a loader for the site's device, or NULL,
+   and is NULL afterwards. After a failure the portion has no site. */
+static hybrid_status open_site(hy_portion *portion, hy_loader **prefetcher)
 {
     hy_backend *backend        = portion->backend;
     const hybrid_status status = open_once(portion, prefetcher);
@@ -66,6 +70,34 @@ hybrid_status hy_portion_open(hy_portion *portion, hy_loader **prefetcher)
     HY_TRY(hy_prefetch_end(prefetcher));
     backend->ops->trim(backend, 0);
     return open_once(portion, prefetcher);
+}
+
+/* Gives sites their pinned memory, and tells the caller's trace when. */
+static hybrid_status pin_sites(const hy_portion *portions, int count)
+{
+    hy_site *sites[HY_MAX_DEVICES];
+
+    for (int i = 0; i < count; i++)
+        sites[i] = portions[i].site;
+    HY_TRY(hy_sites_pin(sites, count));
+    for (int i = 0; i < count; i++)
+        hy_tell_pinning(portions->product->engine, sites[i]);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_portions_open(hy_portion *portions, int count, hy_loader **prefetcher)
+{
+    hy_loader *none = NULL;
+
+    for (int i = 0; i < count; i++) {
+        hy_portion *p = &portions[i];
+        const int his = *prefetcher && (*prefetcher)->backend == p->backend;
+        HY_TRY(open_site(p, his ? prefetcher : &none));
+        if (count > 1)
+            hy_divide_taking(p);
+    }
+    HY_TRY(hy_prefetch_end(prefetcher));
+    return pin_sites(portions, count);
 }
 
 void hy_portion_close(hy_portion *portion)

@@ -7,8 +7,8 @@
 #include "base/memory/results.h"
 #include "engine/device/async.h"
 #include "engine/plan/choose.h"
-#include "engine/sites/divide.h"
 #include "engine/plan/open.h"
+#include "engine/sites/divide.h"
 #include "engine/run/prefetch.h"
 #include "engine/api/pin.h"
 #include "engine/plan/reduce.h"
@@ -263,24 +263,6 @@ static hybrid_status divide(hybrid_plan *plan, const given *from)
     return HYBRID_OK;
 }
 
-/* ---- open ------------------------------------------------------------------------- */
-
-/* Opens the site of each portion. The loader *prefetcher, which prefetches B to the first
-   device, goes to the portion on that device, or ends if there is none. */
-static hybrid_status open_sites(hybrid_plan *plan, hy_loader **prefetcher)
-{
-    hy_loader *none = NULL;
-
-    for (int i = 0; i < plan->count; i++) {
-        hy_portion *p = &plan->portions[i];
-        const int his = *prefetcher && (*prefetcher)->backend == p->backend;
-        HY_TRY(hy_portion_open(p, his ? prefetcher : &none));
-        if (plan->count > 1)
-            hy_divide_taking(p);
-    }
-    return hy_prefetch_end(prefetcher);
-}
-
 /* ---- the plan --------------------------------------------------------------------- */
 
 /* Inspects A and B, and cuts the product. */
@@ -330,7 +312,7 @@ static hybrid_status make(hybrid_plan *plan, given *from, hy_loader **prefetcher
     product->streams = hy_stream_may(product, from->A);
     HY_TRY(make_all_chunks(plan, from));
     HY_TRY(divide(plan, from));
-    HY_TRY(open_sites(plan, prefetcher));
+    HY_TRY(hy_portions_open(plan->portions, plan->count, prefetcher));
     HY_TRY(hy_split_open(plan->portions, plan->count, plan->forecasts));
     product->options.variant = NULL; /* the name belongs to the caller, who may free it */
     return hy_progress_check(&product->engine->ctx.progress);

@@ -1,9 +1,10 @@
-/* engine/report/reading.h - tells the caller's trace what a thread has read from a file.
- */
+/* engine/report/reading.h - tells the caller's trace what happened outside runs: what a
+   thread has read from a file, and when memory was pinned. */
 #ifndef HY_READING_H
 #define HY_READING_H
 
 #include "engine/api/engine.h"
+#include "pipeline/site/site.h"
 
 typedef struct hy_reading {
     const char *lane; /* a name that begins with "reader" */
@@ -17,5 +18,9 @@ typedef struct hy_reading {
 /* Reports a reading to the caller's trace, if there is one and something was read. Only
    the thread that makes the public call may call this function. */
 void hy_tell_reading(const hybrid_engine *engine, const hy_reading *reading);
+
+/* Reports to the caller's trace, if there is one, when the site of a device got its pinned
+   memory. Only the thread that makes the public call may call this function. */
+void hy_tell_pinning(const hybrid_engine *engine, const hy_site *site);
 
 #endif /* HY_READING_H */

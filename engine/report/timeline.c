@@ -18,10 +18,10 @@ static const struct {
     int on_device;
 } kinds[] = {{"main", HYBRID_RESOURCES, 0},   {"reader", HYBRID_RESOURCES, 0},
              {"caller", HYBRID_RESOURCES, 0}, {"cpu", HYBRID_CORES, 0},
-             {"load", HYBRID_BUS_UP, 1},      {"peer", HYBRID_RESOURCES, 1},
-             {"h2d", HYBRID_BUS_UP, 1},       {"run", HYBRID_DEVICE, 1},
-             {"d2h", HYBRID_BUS_DOWN, 1},     {"writer", HYBRID_RESOURCES, 0},
-             {"", HYBRID_RESOURCES, 0}};
+             {"pin", HYBRID_RESOURCES, 1},    {"load", HYBRID_BUS_UP, 1},
+             {"peer", HYBRID_RESOURCES, 1},   {"h2d", HYBRID_BUS_UP, 1},
+             {"run", HYBRID_DEVICE, 1},       {"d2h", HYBRID_BUS_DOWN, 1},
+             {"writer", HYBRID_RESOURCES, 0}, {"", HYBRID_RESOURCES, 0}};
 
 static int kind_of(const char *lane)
 {

@@ -81,16 +81,27 @@ static void use_devices(const hy_backend *const *devices, int count, hybrid_repo
     r->rates_measured &= m.h2d_Bps > 0 && m.d2h_Bps > 0 && m.mem_Bps > 0;
 }
 
+/* Returns 1 if host memory, which has no busy times, bound the run rather than `most`.
+   Lanes of several buses are busy while they wait for host memory, so utilisations are
+   compared. */
+static int is_host_memory(const hybrid_report *r, hybrid_resource most, int count)
+{
+    const double used = r->use[HYBRID_HOST_MEMORY].utilisation;
+
+    if (most == HYBRID_CORES)
+        return used > r->use[HYBRID_CORES].utilisation / 2;
+    return count > 1 && most != HYBRID_DEVICE && used > r->bus_utilisation;
+}
+
 /* Returns the resource that was busy for the largest part of the run's time on `count`
-   devices. Host memory has no busy times; it is returned instead of the cores if its
-   utilisation exceeds half of theirs. */
+   devices. Host memory is returned instead of the cores if its utilisation exceeds half
+   of theirs, and instead of several buses if it exceeds theirs. */
 static hybrid_resource bound_of(const hybrid_report *r, int on_device, int count)
 {
     const double run_s                  = count * r->total_s;
     const hybrid_use *use               = r->use;
-    const double cores                  = use[HYBRID_CORES].utilisation;
     const double busy[HYBRID_RESOURCES] = {
-        [HYBRID_CORES]    = cores,
+        [HYBRID_CORES]    = use[HYBRID_CORES].utilisation,
         [HYBRID_BUS_UP]   = (r->load_s + r->h2d_s) / run_s,
         [HYBRID_BUS_DOWN] = r->d2h_s / run_s,
         [HYBRID_DEVICE]   = (r->multiply_s + r->finish_s) / run_s,
@@ -100,19 +111,22 @@ static hybrid_resource bound_of(const hybrid_report *r, int on_device, int count
     for (int k = HYBRID_BUS_UP; on_device && k < HYBRID_RESOURCES; k++)
         if (busy[k] > busy[most])
             most = (hybrid_resource)k;
-    return most == HYBRID_CORES && use[HYBRID_HOST_MEMORY].utilisation > cores / 2
-               ? HYBRID_HOST_MEMORY
-               : most;
+    return is_host_memory(r, most, count) ? HYBRID_HOST_MEMORY : most;
 }
 
+/* Returns the time in which the buses move operands and result once; if the host computes
+   alone, the time in which host memory does. Several buses wait for host memory, too. */
 static double reference_s(const hybrid_report *r, const hy_reference *reference,
-                          int on_device)
+                          int on_device, int count)
 {
     const double up = (double)reference->up, down = (double)reference->down;
+    const double memory_s = (up + down) / r->use[HYBRID_HOST_MEMORY].rate;
 
     if (!on_device)
-        return (up + down) / r->use[HYBRID_HOST_MEMORY].rate;
-    return fmax(up / r->use[HYBRID_BUS_UP].rate, down / r->use[HYBRID_BUS_DOWN].rate);
+        return memory_s;
+    const double bus_s =
+        fmax(up / r->use[HYBRID_BUS_UP].rate, down / r->use[HYBRID_BUS_DOWN].rate);
+    return count > 1 ? fmax(bus_s, memory_s) : bus_s;
 }
 
 double hy_usage_overlap(const hybrid_report *r)
@@ -133,11 +147,14 @@ void hy_usage_end(const hybrid_engine *engine, const hy_backend *const *backends
     const int64_t busy_ns  = hy_max(end.busy_ns - begin->busy_ns, 0);
 
     r->total_s = (double)hy_max(end.ns - begin->ns, 1) * 1e-9;
+    if (on_device && count > 1) /* each byte that a bus moves is read or written in host
+                                   memory, which a single bus does not use up */
+        r->host_bytes = hy_max(r->host_bytes, r->h2d_bytes + r->d2h_bytes);
     use_host(engine, (double)busy_ns * 1e-9, workers, r);
     if (on_device)
         use_devices(backends, count, r);
     r->bound                  = bound_of(r, on_device, count);
-    r->reference_s            = reference_s(r, reference, on_device);
+    r->reference_s            = reference_s(r, reference, on_device, count);
     r->speedup_over_reference = r->reference_s / r->total_s;
     r->pooled_bytes           = hy_results_pooled_bytes(engine->ctx.results);
 }

@@ -170,6 +170,17 @@ static hybrid_status run_to_device(const hybrid_plan *plan, const hybrid_csr *A,
     return HYBRID_OK;
 }
 
+/* Returns the home of all devices of the plan, or HY_HOMES_DIFFER. */
+static int home_of(const hybrid_plan *plan)
+{
+    const int first = hy_backend_home(plan->portions->backend);
+
+    for (int i = 1; i < plan->count; i++)
+        if (hy_backend_home(plan->portions[i].backend) != first)
+            return HY_HOMES_DIFFER;
+    return first;
+}
+
 hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                  const hybrid_csr *B, const hy_beginning *start,
                                  hy_history *history, hybrid_csr *C)
@@ -188,7 +199,8 @@ hybrid_status hy_multiply_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                 .offsets  = plan->product.options.offsets,
                                 .columns  = plan->product.options.columns,
                                 .index_max =
-                                    hy_settings_of(plan->product.engine)->index_max};
+                                    hy_settings_of(plan->product.engine)->index_max,
+                                .home = home_of(plan)};
     hy_csr_sink sink;
 
     if (plan->product.result_on)

@@ -27,9 +27,14 @@ static hybrid_status open_loader(hy_context *ctx, hy_backend *device, size_t roo
     hy_lane_set *lane_set;
 
     HY_TRY(hy_lane_set_acquire(ctx, device, &lane_set));
-    const hybrid_status status = hy_loader_open(lane_set, room, out);
-    if (status != HYBRID_OK)
-        hy_lane_set_release(ctx, lane_set, 1);
+    hybrid_status status = hy_loader_open(lane_set, room, out);
+    if (status == HYBRID_OK)
+        status = hy_loader_pin(*out);
+    if (status == HYBRID_OK)
+        return HYBRID_OK;
+    hy_loader_close(*out);
+    *out = NULL;
+    hy_lane_set_release(ctx, lane_set, 1);
     return status;
 }
 

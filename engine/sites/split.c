@@ -228,8 +228,9 @@ static hybrid_status open_host(hy_portion *host)
 {
     const hy_chunk largest = largest_piece(host);
 
-    return hy_site_open(host->backend, &host->rates, host->product->op, &largest, 1,
-                        SLOTS, 0, 0, NULL, &host->site);
+    HY_TRY(hy_site_open(host->backend, &host->rates, host->product->op, &largest, 1,
+                        SLOTS, 0, 0, NULL, &host->site));
+    return hy_sites_pin(&host->site, 1);
 }
 
 static hybrid_status refuse(const hy_product *product, const char *why)

@@ -70,6 +70,19 @@ static hybrid_status check_process(hy_context *ctx)
                    long(first), long(self));
 }
 
+/* Makes the device's context, which takes some tenths of a second. A process in which
+   CUDA cannot be used leaves CUDA alone: open() says so. */
+static void wake(int device)
+{
+    const pid_t self = getpid();
+    pid_t first      = 0;
+    if (!starter.compare_exchange_strong(first, self) && first != self)
+        return;
+    if (cudaSetDevice(device) == cudaSuccess)
+        (void)cudaFree(nullptr);
+    (void)cudaGetLastError();
+}
+
 static hybrid_status find_device(hy_context *ctx, int device)
 {
     int count = 0;
@@ -263,6 +276,7 @@ static void rates(const hy_backend *self, hy_rates *out)
 
 extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .name         = "cuda",
+    .wake         = wake,
     .open         = open,
     .close        = close,
     .describe     = describe,

@@ -78,20 +78,29 @@ static void load(hy_task *go, int worker)
 static hybrid_status open_ring(hy_loader *loader, size_t image_room)
 {
     hy_load_ring *ring  = &loader->ring;
-    hy_backend *backend = loader->backend;
     const size_t share  = hy_align(image_room / HY_LOAD_PIECES + 1);
     const size_t direct = hy_align(image_room / DIRECT_PIECES + 1);
 
     ring->piece_bytes  = hy_smaller(share, PIECE_BYTES);
     ring->direct_bytes = hy_smaller(hy_smaller(ring->piece_bytes, DIRECT_MOST),
                                     hy_larger(direct, DIRECT_LEAST));
-    HY_TRY(backend->ops->alloc(backend, HY_PINNED, HY_LOAD_PIECES * ring->piece_bytes,
-                               "pieces on their way to the device", &ring->buffer));
     for (int i = 0; i < HY_LOAD_PIECES; i++) {
         HY_TRY(hy_lane_set_mark(loader->lane_set, &ring->pieces[i].begin));
         HY_TRY(hy_lane_set_mark(loader->lane_set, &ring->pieces[i].end));
     }
     return HYBRID_OK;
+}
+
+hybrid_status hy_loader_pin(hy_loader *loader)
+{
+    hy_load_ring *ring  = &loader->ring;
+    hy_backend *backend = loader->backend;
+
+    return ring->buffer.ptr
+               ? HYBRID_OK
+               : backend->ops->alloc(backend, HY_PINNED,
+                                     HY_LOAD_PIECES * ring->piece_bytes,
+                                     "pieces on their way to the device", &ring->buffer);
 }
 
 static const char *name_of(const hy_loader *loader)

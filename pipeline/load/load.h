@@ -165,10 +165,13 @@ struct hy_loader {
                         context's message, which a plan clears between attempts. */
 };
 
-/* Opens a loader with the ring, marks, and device memory for an operand of image_room
-   bytes. The lane set is borrowed, and its loader thread is started. After a failure the
-   loader holds nothing, except marks that stay with the lane set. */
+/* Opens a loader with marks, and device memory for an operand of image_room bytes. The
+   lane set is borrowed, and its loader thread is started. After a failure the loader holds
+   nothing, except marks that stay with the lane set. */
 hybrid_status hy_loader_open(hy_lane_set *lane_set, size_t image_room, hy_loader **out);
+
+/* Allocates the pinned memory of the ring, unless the loader has it. */
+hybrid_status hy_loader_pin(hy_loader *loader);
 
 /* Allocates the device memory again that hy_loader_leave() freed. */
 hybrid_status hy_loader_return(hy_loader *loader);

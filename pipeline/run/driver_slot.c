@@ -293,7 +293,8 @@ hybrid_status hy_slot_advance(hy_slot *slot)
             slot->on_lanes = 1;
             HY_TRY(lane_stage(slot));
         } else if (where == HY_ON_CPU) {
-            slot->task    = (hy_task){.run = cpu_stage};
+            slot->task =
+                (hy_task){.run = cpu_stage, .home = hy_backend_home(slot->backend)};
             slot->placing = stage->step == HY_STEP_PLACE;
             hy_pool_submit(slot->site->ctx->pool, urgency(slot), &slot->task);
             return HYBRID_OK;

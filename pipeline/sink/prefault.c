@@ -29,16 +29,28 @@ static void touch_step(const hy_prefault *a, size_t k)
     hy_results_touch(a->val, begin * a->size, end * a->size);
 }
 
+/* Returns the next step that an idle worker does; a->by_idle or more if none is left. */
+static int64_t draw(hy_prefault *a)
+{
+    int64_t step = __atomic_load_n(&a->next, __ATOMIC_RELAXED);
+
+    while (step < a->by_idle &&
+           !__atomic_compare_exchange_n(&a->next, &step, step + 1, 1, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+        continue;
+    return step;
+}
+
 /* Does one step (pins a piece of memory, or touches pages), and submits the task again
    for the next step. */
 static void run(hy_task *task, int worker)
 {
     hy_prefault *a     = ((hy_prefault_task *)task)->prefault;
     const int stop     = __atomic_load_n(&a->stop, __ATOMIC_ACQUIRE);
-    const int64_t step = __atomic_fetch_add(&a->next, 1, __ATOMIC_RELAXED);
+    const int64_t step = stop ? a->by_idle : draw(a);
 
     (void)worker;
-    if (stop || step >= a->pins + a->touches) {
+    if (step >= a->by_idle) {
         __atomic_fetch_add(&a->done, 1, __ATOMIC_RELEASE);
         return;
     }
@@ -52,22 +64,22 @@ static void run(hy_task *task, int worker)
 /* Submits tasks to idle workers, at most one per step. */
 static void submit(hy_prefault *a)
 {
-    const int threads   = hy_pool_threads(a->ctx->pool);
-    const int64_t most  = threads < HY_PREFAULT_TASKS ? threads : HY_PREFAULT_TASKS;
-    const int64_t steps = a->pins + a->touches;
+    const int threads  = hy_pool_threads(a->ctx->pool);
+    const int64_t most = threads < HY_PREFAULT_TASKS ? threads : HY_PREFAULT_TASKS;
 
     if (threads < 2)
         return;
-    a->submitted = (int)(steps < most ? steps : most);
+    a->reaches   = 1;
+    a->submitted = (int)(a->by_idle < most ? a->by_idle : most);
     for (int i = 0; i < a->submitted; i++) {
-        a->tasks[i] = (hy_prefault_task){{run, NULL}, a};
+        a->tasks[i] = (hy_prefault_task){{.run = run}, a};
         hy_pool_submit(a->ctx->pool, HY_IDLE, &a->tasks[i].task);
     }
 }
 
 void hy_prefault_start(hy_prefault *a, hy_context *ctx, const hy_span *col,
                        const hy_span *val, size_t col_size, size_t value_size,
-                       int64_t expected)
+                       int64_t expected, int home)
 {
     const int64_t used =
         /* number of leading entries whose columns lie in pages that are present */
@@ -92,7 +104,20 @@ void hy_prefault_start(hy_prefault *a, hy_context *ctx, const hy_span *col,
         a->touch_first = used / TOUCH_ENTRIES;
         a->touches     = expected / TOUCH_ENTRIES - a->touch_first;
     }
+    a->by_idle = a->pins + (home == HY_HOMES_DIFFER ? 0 : a->touches);
+    hy_prefault_place(
+        a, 0, (int64_t)hy_smaller(col->bytes / col_size, val->bytes / value_size), home);
     submit(a);
+}
+
+void hy_prefault_place(const hy_prefault *a, int64_t begin, int64_t end, int home)
+{
+    const size_t first = (size_t)begin, last = (size_t)end;
+
+    if (home <= 0)
+        return;
+    hy_results_place(a->ctx, a->col, first * a->col_size, last * a->col_size, home - 1);
+    hy_results_place(a->ctx, a->val, first * a->size, last * a->size, home - 1);
 }
 
 static hybrid_status touch_more(void *arg, int part, int64_t begin, int64_t end)
@@ -117,7 +142,7 @@ hybrid_status hy_prefault_reach(hy_prefault *a, int64_t entries)
     const int64_t until = steps < a->touches ? steps : a->touches;
     const int64_t drawn = __atomic_load_n(&a->next, __ATOMIC_RELAXED) - a->pins;
 
-    if (a->submitted == 0 || drawn < 0 || drawn >= until)
+    if (!a->reaches || drawn < 0 || drawn >= until)
         return HYBRID_OK;
     return hy_pool_for(a->ctx->pool, HY_PLACE, 0, until - drawn, 1, touch_more, a);
 }
@@ -132,5 +157,5 @@ void hy_prefault_stop(hy_prefault *a)
             withdrawn += hy_pool_withdraw(a->ctx->pool, HY_IDLE, &a->tasks[i].task);
         sched_yield(); /* waits, because a running task may submit itself once more */
     }
-    a->submitted = a->done = 0;
+    a->submitted = a->done = a->reaches = 0;
 }

@@ -12,6 +12,7 @@
 #include "base/memory/results.h"
 
 enum { HY_PREFAULT_TASKS = 16 }; /* maximum number of workers at once */
+enum { HY_HOMES_DIFFER = -1 };   /* in place of a home: devices have different homes */
 
 struct hy_prefault;
 
@@ -29,8 +30,10 @@ typedef struct hy_prefault {
                                  step pins one piece, or touches TOUCH_ENTRIES entries */
     int64_t pins, touches;    /* number of steps that pin pages, and number of later steps
                                  that touch pages */
+    int64_t by_idle;          /* number of leading steps that idle workers do */
     int64_t touch_first;      /* the first touching step begins at entry touch_first *
                                  TOUCH_ENTRIES */
+    int reaches; /* 1: hy_prefault_reach() lets workers touch pages */
     int submitted, done, stop;
     hy_prefault_task tasks[HY_PREFAULT_TASKS];
 } hy_prefault;
@@ -38,10 +41,18 @@ typedef struct hy_prefault {
 /* Begins to prepare pages for the first `expected` entries of both spans. Pages that were
    used before are pinned for a quarter more entries, because a copy to pages that are not
    pinned costs more. If columns have 8 bytes, nothing is pinned: workers store these
-   columns. */
+   columns.
+
+   `home` is the home (hy_backend_home()) of the devices that compute C: fresh pages come
+   from its NUMA node. With HY_HOMES_DIFFER, hy_prefault_place() says where each part's
+   pages come from, and no new page is touched before hy_prefault_reach(). */
 void hy_prefault_start(hy_prefault *prefault, hy_context *ctx, const hy_span *col,
                        const hy_span *val, size_t col_size, size_t value_size,
-                       int64_t expected);
+                       int64_t expected, int home);
+
+/* Asks for the fresh pages of entries [begin, end) from the NUMA node of `home`; does
+   nothing if that is 0. */
+void hy_prefault_place(const hy_prefault *prefault, int64_t begin, int64_t end, int home);
 
 /* Called before the first `entries` entries are stored. Lets all workers touch the
    expected new pages of these entries that no worker has begun. Does nothing while pages

@@ -107,6 +107,9 @@ static hybrid_status reserve(hy_sink *sink, hy_part *part)
     if (!known)
         HY_TRY(use_entries(csr, end, csr->sink.nnz + part->nnz));
     part->offset = known ? known[begin] : csr->sink.nnz;
+    if (csr->home == HY_HOMES_DIFFER)
+        hy_prefault_place(&csr->prefault, part->offset, part->offset + part->nnz,
+                          part->home);
     csr->sink.nnz += part->nnz;
     csr->reserved += end - begin;
     csr->next_row = end;
@@ -326,7 +329,7 @@ static void begin(hy_sink *sink, int64_t first, int64_t end, int64_t expected)
     expect(csr, all);
     hy_prefault_stop(&csr->prefault);
     hy_prefault_start(&csr->prefault, sink->ctx, &csr->col, &csr->val, sink->col_bytes,
-                      hy_value_size(csr->type), all);
+                      hy_value_size(csr->type), all, csr->home);
 }
 
 static const hy_sink_ops ops = {
@@ -374,7 +377,8 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
         .known     = known,
         .total     = shape->total,
         .remedy    = shape->remedy,
-        .index_max = shape->index_max};
+        .index_max = shape->index_max,
+        .home      = shape->home};
     choose_types(out, shape, bound);
     if (known) /* the sink has stored the known offsets itself (fill_known()) */
         out->sink.own_bytes = shape->rows * (int64_t)out->sink.offset_bytes;
@@ -382,7 +386,7 @@ hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,
     const hybrid_status status = reserve_arrays(out, bound, expected);
     if (status == HYBRID_OK)
         hy_prefault_start(&out->prefault, ctx, &out->col, &out->val, out->sink.col_bytes,
-                          hy_value_size(out->type), expected);
+                          hy_value_size(out->type), expected, out->home);
     else
         release(out);
     return status;

@@ -10,6 +10,10 @@
    Several products: each makes the rows after those of the product before it. The result
    is handed out after the last product.
 
+   Fresh pages lie on the NUMA node of the device that computes their entries. If devices
+   have different nodes, that is known only when a part is reserved. Pages are then not
+   prefaulted ahead, but by all workers before the part is stored.
+
    A device copies directly to pinned pages. It may send columns delta-coded
    (partition/move/deltas.h), and workers decode them. Parts have 32-bit columns. If the
    result has 64-bit columns, workers convert them and nothing is copied directly.
@@ -41,6 +45,7 @@ typedef struct hy_csr_sink {
                                            32-bit offsets */
     int undecided;                      /* 1: the index types are decided at the end, when
                                            one array is converted */
+    int home;                           /* as in hy_csr_shape */
     int64_t total;                      /* for error sentences: C has at least this many
                                            entries */
     const char *remedy;
@@ -62,6 +67,8 @@ typedef struct hy_csr_shape {
                                       them by the number of entries */
     int64_t index_max;             /* maximum number of entries of a result with 32-bit
                                       offsets */
+    int home; /* hy_backend_home() of the devices that compute C; HY_HOMES_DIFFER if it is
+                 not the same for all */
 } hy_csr_shape;
 
 hybrid_status hy_csr_sink_open(hy_context *ctx, const hy_csr_shape *shape,

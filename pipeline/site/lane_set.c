@@ -23,7 +23,8 @@ enum {
 const char *hy_lane_name(hy_lane_kind kind, int device)
 {
     static const char *const names[HY_LANE_NAMES][HY_MAX_DEVICES] = {
-        NAMES("h2d"), NAMES("run"), NAMES("d2h"), NAMES("load"), NAMES("peer")};
+        NAMES("h2d"),  NAMES("run"),  NAMES("d2h"),
+        NAMES("load"), NAMES("peer"), NAMES("pin")};
     return names[kind][device];
 }
 
@@ -36,6 +37,7 @@ static void *serve(void *arg)
     hy_task *task;
 
     hy_topology_bind_node(hy_pool_topology(backend->ctx->pool), backend->node);
+    hy_pool_set_home(hy_backend_home(backend));
     while ((task = hy_inbox_pop(&thread->inbox)))
         task->run(task, NO_WORKER);
     return NULL;

@@ -57,6 +57,7 @@ typedef enum hy_lane_kind {
     HY_NAME_OUT,  /* results of chunks, to the host */
     HY_NAME_LOAD, /* B or X, to the device */
     HY_NAME_PEER, /* B or X, from another device */
+    HY_NAME_PIN,  /* no copies: when the device's pinned memory was allocated */
     HY_LANE_NAMES
 } hy_lane_kind;
 const char *hy_lane_name(hy_lane_kind kind, int device);

@@ -80,20 +80,6 @@ void hy_site_rest(hy_site *site, hybrid_status status)
     hy_tenant_rest(&site->tenant);
 }
 
-/* Allocates one block of device memory and one of pinned memory for all slots, because
-   pinning takes 1.2 ms however small a block is. Device memory comes first: it is scarce,
-   and pinning is slow. */
-
-static hybrid_status open_blocks(hy_site *site, size_t depth)
-{
-    const size_t device = depth * site->slot_device, pinned = depth * site->slot_pinned;
-
-    HY_TRY(hy_tenants_alloc(site->backend, device, "chunk buffers", &site->device));
-    return pinned > 0 ? site->backend->ops->alloc(site->backend, HY_PINNED, pinned,
-                                                  "chunk buffers", &site->pinned)
-                      : HYBRID_OK;
-}
-
 /* Returns 1 if the chunks are many and small, as with little device memory. Their longest
    rows then leave most of the device idle. Few or large chunks keep the device busy. */
 static int are_small(const hy_chunk *chunks, int64_t count)
@@ -136,13 +122,11 @@ static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t c
     site->slots = slots;
     if (depth > 0)
         memset(site->slots, 0, (size_t)depth * sizeof(hy_slot));
-    HY_TRY(open_blocks(site, (size_t)depth));
+    HY_TRY(hy_tenants_alloc(site->backend, (size_t)depth * site->slot_device,
+                            "chunk buffers", &site->device));
     for (site->depth = 0; site->depth < depth; site->depth++) {
-        hy_slot *slot       = &site->slots[site->depth];
-        const size_t pinned = site->slot_pinned;
-        HY_TRY(hy_slot_open(
-            site->backend, site->lane_set, site->stages,
-            hy_buffer_part(&site->pinned, (size_t)site->depth * pinned, pinned), slot));
+        hy_slot *slot = &site->slots[site->depth];
+        HY_TRY(hy_slot_open(site->backend, site->lane_set, site->stages, slot));
         slot->site  = site;
         slot->lands = site->lands;
     }

@@ -62,6 +62,8 @@ typedef struct hy_site {
                       included */
     int lands; /* 1: the results of all runs stay in device memory (hy_sink_ops.land) */
     hy_buffer device, pinned; /* memory of all slots */
+    int64_t pin_begin_ns, pin_end_ns; /* time in which pinned memory was allocated, as from
+                                         hy_now_ns() */
     hy_transposed_y transposed;
     hy_converted converted;
     int64_t down_ns; /* copies to the host whose marks have no times: end of the last one
@@ -107,8 +109,8 @@ typedef struct hy_site {
 } hy_site;
 
 /* Opens a site: takes a lane set, makes `depth` slots that suit every one of the chunks,
-   and allocates `image_room` bytes of device memory for B or X. `lands` is 1 if results
-   stay on the device.
+   and allocates device memory, with `image_room` bytes for B or X. `lands` is 1 if results
+   stay on the device. hy_sites_pin() must follow.
 
    `prefetcher` is NULL, or a loader of the same backend with `image_room` bytes of memory
    that has begun to load B; the site takes over the loader and its lane set. After a
@@ -117,6 +119,11 @@ hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
                            const hy_chunk *chunks, int64_t count, int depth, int lands,
                            size_t image_room, hy_loader *prefetcher, hy_site **out);
 void hy_site_close(hy_site *site); /* does nothing if site is NULL */
+
+/* Allocates the pinned memory of sites that were opened (pinning.c). Each site allocates
+   it in a thread of its own, on its NUMA node, at the same time as the others. The status
+   and the sentence are those of the first site that fails. */
+hybrid_status hy_sites_pin(hy_site *const *sites, int count);
 
 /* Called when a run begins: allocates the device memory again that the site gave back
    while it was idle. From now on the site counts as working, even after a failure. */

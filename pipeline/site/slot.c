@@ -80,7 +80,7 @@ static hybrid_status open_marks(hy_slot *slot)
 }
 
 hybrid_status hy_slot_open(hy_backend *backend, hy_lane_set *lane_set,
-                           const hy_stage *stages, hy_buffer pinned, hy_slot *slot)
+                           const hy_stage *stages, hy_slot *slot)
 {
     hybrid_status status;
 
@@ -89,7 +89,6 @@ hybrid_status hy_slot_open(hy_backend *backend, hy_lane_set *lane_set,
     slot->backend  = backend;
     slot->lane_set = lane_set;
     slot->stages   = stages;
-    slot->pinned   = pinned;
     if (!lane_set) {
         slot->run = backend->caller_lane;
         return HYBRID_OK;
@@ -186,6 +185,7 @@ hy_part hy_slot_part(const hy_slot *slot, const hy_rows *rows)
     const hy_image *image = &job->problem->image;
 
     return (hy_part){.chunk  = job->chunk,
+                     .home   = hy_backend_home(slot->backend),
                      .nnz    = job->nnz,
                      .offset = job->offset,
                      .rows   = *rows,

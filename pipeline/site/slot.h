@@ -86,11 +86,10 @@ void hy_slot_sizes(const hy_backend *backend, const hy_rates *rates,
 size_t hy_slot_pinned_bytes(const hy_variant *variant, const hy_features *f,
                             const hy_rates *rates);
 
-/* Makes a slot with marks of the lane set. The lane set, which may be NULL, and the
-   pinned block are borrowed. The slot has no device memory yet. After a failure it holds
-   nothing. */
+/* Makes a slot with marks of the lane set, which is borrowed and may be NULL. The slot has
+   no memory yet. After a failure it holds nothing. */
 hybrid_status hy_slot_open(hy_backend *backend, hy_lane_set *lane_set,
-                           const hy_stage *stages, hy_buffer pinned, hy_slot *slot);
+                           const hy_stage *stages, hy_slot *slot);
 void hy_slot_close(hy_backend *backend, hy_slot *slot);
 
 /* Returns bytes [at, at + bytes) of a block. */

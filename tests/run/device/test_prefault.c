@@ -47,7 +47,7 @@ static int64_t pinned_if(hybrid_engine *engine, int64_t expected)
 
     reserve_again(ctx, (size_t)ENTRIES * 4, &col);
     reserve_again(ctx, (size_t)ENTRIES * 8, &val);
-    hy_prefault_start(&prefault, ctx, &col, &val, 4, 8, expected);
+    hy_prefault_start(&prefault, ctx, &col, &val, 4, 8, expected, 0);
     prefault_await(&prefault);
     hy_prefault_stop(&prefault);
     while (n < ENTRIES && hy_results_pinned(&col, 0, (size_t)(n + 1) * 4) &&
@@ -124,7 +124,7 @@ static void touched_first(size_t col_size)
     assert_int_equal(hy_results_reserve(ctx, STEPS * STEP * 8, "a result", &val),
                      HYBRID_OK);
     hy_pool_begin(&busy, ctx->pool, HY_COMPUTE, 0, workers, 1, sleep_until, &go_on);
-    hy_prefault_start(&prefault, ctx, &col, &val, col_size, 8, STEPS * STEP);
+    hy_prefault_start(&prefault, ctx, &col, &val, col_size, 8, STEPS * STEP, 0);
     assert_int_equal(prefault.touches, STEPS);
     __atomic_store_n(&prefault.stop, 1,
                      __ATOMIC_RELEASE); /* keeps idle workers from touching any page */
@@ -133,8 +133,8 @@ static void touched_first(size_t col_size)
     hy_prefault_stop(&prefault);
     assert_false(both_present(&prefault, 3 * STEP));
 
-    prefault.next      = 0;
-    prefault.submitted = 1;
+    prefault.next    = 0;
+    prefault.reaches = 1;
     assert_int_equal(hy_prefault_reach(&prefault, 2 * STEP + 1), HYBRID_OK);
     assert_int_equal(prefault.next, 3);
     for (int64_t i = 0; i < 3; i++)
@@ -168,7 +168,7 @@ static void wide_columns_are_not_pinned(void **state)
     (void)state;
     reserve_again(ctx, (size_t)ENTRIES * 8, &col);
     reserve_again(ctx, (size_t)ENTRIES * 8, &val);
-    hy_prefault_start(&prefault, ctx, &col, &val, 8, 8, ENTRIES);
+    hy_prefault_start(&prefault, ctx, &col, &val, 8, 8, ENTRIES, 0);
     assert_true(prefault.pins == 0 && prefault.touches == 0);
     hy_prefault_stop(&prefault);
     hy_results_release(ctx, col.ptr);

@@ -41,15 +41,16 @@ static const char *check_one(const hybrid_report *r, hybrid_resource resource)
     return NULL;
 }
 
-/* Returns 1 if `bound` chooses rightly between host memory and cores: host memory only
-   if its utilisation is more than half of the cores', cores only if it is not. */
+/* Returns 1 if `bound` chooses rightly between host memory, cores and buses: host memory
+   only if its utilisation is more than half of the cores' or more than that of the buses,
+   cores only if it is not more than half of theirs. */
 static int names_the_right_one(const hybrid_report *r)
 {
     const double cores  = r->use[HYBRID_CORES].utilisation;
     const double memory = r->use[HYBRID_HOST_MEMORY].utilisation;
 
     return r->bound == HYBRID_HOST_MEMORY
-               ? memory > 0.5 * cores
+               ? memory > 0.5 * cores || memory > r->bus_utilisation
                : r->bound != HYBRID_CORES || memory <= 0.5 * cores;
 }
 

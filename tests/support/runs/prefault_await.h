@@ -11,7 +11,7 @@
 static inline void prefault_await(const hy_prefault *a)
 {
     while (a->submitted > 0 &&
-           __atomic_load_n(&a->next, __ATOMIC_RELAXED) < a->pins + a->touches)
+           __atomic_load_n(&a->next, __ATOMIC_RELAXED) < a->by_idle)
         hy_relax();
 }
 

@@ -189,7 +189,7 @@ static void check_moved(const standing *s)
    again, as before it was moved. */
 static void check_returned(hy_pool *pool, int cores)
 {
-    question q = {.task = {answer, NULL}};
+    question q = {.task = {.run = answer}};
 
     sem_init(&q.answered, 0, 0);
     for (int i = 0; i < 2; i++) {
@@ -202,7 +202,7 @@ static void check_returned(hy_pool *pool, int cores)
 
 static void open_standing(standing *s, hy_context *ctx)
 {
-    *s        = (standing){.task = {stand_in_task, NULL}, .pool = ctx->pool};
+    *s        = (standing){.task = {.run = stand_in_task}, .pool = ctx->pool};
     s->caller = pthread_self();
     sem_init(&s->begun, 0, 0);
 }

@@ -320,7 +320,7 @@ static void note_cores(hy_task *task, int worker)
 static cpu_set_t cores_of_loader(int node)
 {
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-    place p                       = {.task = {note_cores, NULL}};
+    place p                       = {.task = {.run = note_cores}};
     hy_lane_set *lane_set;
     hybrid_engine *own;
     char machine[64];

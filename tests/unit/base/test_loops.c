@@ -269,7 +269,7 @@ static void loops_nest_and_run_side_by_side(void **state)
         ctx = test_context(sizes[s]);
         sem_init(&done, 0, 0);
         for (int i = 0; i < 3; i++) {
-            tasks[i] = (looping){{nest_in_a_task, NULL}, {.depth = i}, &done};
+            tasks[i] = (looping){{.run = nest_in_a_task}, {.depth = i}, &done};
             hy_pool_submit(ctx->pool, HY_IDLE, &tasks[i].task);
             assert_int_equal(
                 pthread_create(&threads[i], NULL, nest_in_a_thread, &nests[i]), 0);

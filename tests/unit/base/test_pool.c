@@ -56,7 +56,7 @@ static void urgent_tasks_first_then_in_order(void **state)
     sem_init(&done, 0, 0);
     gate_close(&g, ctx->pool);
     for (int i = 0; i < 7; i++) {
-        tasks[i] = (noting){{note, NULL}, i, notes, &count, &done};
+        tasks[i] = (noting){{.run = note}, i, notes, &count, &done};
         hy_pool_submit(ctx->pool, urgency[i], &tasks[i].task);
     }
     gate_open(&g);
@@ -95,7 +95,7 @@ static void time_in_tasks_is_counted(void **state)
     for (int i = 0; i < TASKS; i++) {
         sem_init(&tasks[i].begun, 0, 0);
         sem_init(&tasks[i].go, 0, 0);
-        tasks[i].task = (hy_task){await_word, NULL};
+        tasks[i].task = (hy_task){.run = await_word};
         hy_pool_submit(pool, HY_COMPUTE, &tasks[i].task);
     }
     for (int i = 0; i < TASKS; i++)
@@ -122,7 +122,7 @@ static void withdrawn_tasks_do_not_run(void **state)
     sem_init(&done, 0, 0);
     gate_close(&g, ctx->pool);
     for (int i = 0; i < 5; i++) {
-        tasks[i] = (noting){{note, NULL}, i, notes, &count, &done};
+        tasks[i] = (noting){{.run = note}, i, notes, &count, &done};
         hy_pool_submit(ctx->pool, HY_COMPUTE, &tasks[i].task);
     }
     for (int i = 0; i < 5; i += 2) /* removes the first, middle and last of the waiting
@@ -167,7 +167,7 @@ static void destroying_finishes_what_is_queued(void **state)
         assert_int_equal(hy_pool_create(ctx, test_topology(ctx), sizes[s], 0, &pool),
                          HYBRID_OK);
         for (int i = 0; i < 20; i++) {
-            tasks[i] = (again){{run_again, NULL}, pool, 10, &runs};
+            tasks[i] = (again){{.run = run_again}, pool, 10, &runs};
             hy_pool_submit(pool, HY_IDLE, &tasks[i].task);
         }
         hy_pool_destroy(ctx, pool);

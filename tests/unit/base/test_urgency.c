@@ -187,7 +187,7 @@ static void loops_of_all_urgencies_visit_each_index_once(void **state)
         sem_init(&done, 0, 0);
         for (int u = 0; u < HY_URGENCIES; u++) {
             threads[u] = (caller){.urgency = (hy_urgency)u};
-            tasks[u]   = (caller){.task    = {call_from_a_task, NULL},
+            tasks[u]   = (caller){.task    = {.run = call_from_a_task},
                                   .urgency = (hy_urgency)u,
                                   .done    = &done};
             hy_pool_submit(ctx->pool, HY_COMPUTE, &tasks[u].task);

@@ -279,6 +279,53 @@ static void no_use_is_less_than_none(void **state)
     hybrid_engine_destroy(engine);
 }
 
+/* Returns the report of a run of about a second on `count` equal devices, whose buses
+   were busy for most of it with 10 GB up and 10 GB down. A bus moves 50 GB/s in each
+   direction, and host memory `memory_Bps`. */
+static hybrid_report busy_buses(int count, double memory_Bps)
+{
+    enum { SECOND = 1000000000 };
+    const int64_t bytes          = 10 * (int64_t)SECOND;
+    const hy_reference reference = {bytes, bytes};
+    hybrid_engine *engine        = place_open(ON_DEVICE, 0);
+    const hy_backend *backends[] = {engine->device, engine->device};
+    hy_measured *bus             = &engine->device->measured;
+    hybrid_report r              = HYBRID_REPORT_INIT;
+    hy_beginning begin           = hy_usage_begin(engine);
+
+    bus->h2d_Bps = bus->d2h_Bps    = 50e9;
+    bus->mem_Bps                   = 1e12;
+    engine->host->measured.mem_Bps = memory_Bps;
+    begin.ns -= SECOND;
+    r.h2d_bytes = r.d2h_bytes = bytes;
+    r.h2d_s = 1e6; /* longer than any test takes, so that no other lane was busier */
+    hy_usage_end(engine, backends, count, &begin, &reference, &r);
+    assert_null(usage_check(&r));
+    hybrid_engine_destroy(engine);
+    return r;
+}
+
+/* Lanes of buses are busy while they wait for host memory, which is the bound of several
+   buses if its use exceeds theirs. It also bounds the reference time. */
+static void several_buses_wait_for_host_memory(void **state)
+{
+    static const double slow = 25e9, fast = 1e12;
+    hybrid_report r;
+
+    (void)state;
+    r = busy_buses(2, slow);
+    assert_int_equal(r.bound, HYBRID_HOST_MEMORY);
+    assert_int_equal(r.host_bytes, r.h2d_bytes + r.d2h_bytes);
+    assert_true(fabs(r.reference_s - 20e9 / slow) < 1e-12);
+    r = busy_buses(2, fast);
+    assert_int_equal(r.bound, HYBRID_BUS_UP);
+    assert_true(fabs(r.reference_s - 10e9 / 100e9) < 1e-12);
+    r = busy_buses(1, slow);
+    assert_int_equal(r.bound, HYBRID_BUS_UP);
+    assert_true(r.host_bytes == 0);
+    assert_true(fabs(r.reference_s - 10e9 / 50e9) < 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +340,7 @@ int main(void)
         cmocka_unit_test(empty_rows_are_stored),
         cmocka_unit_test(no_use_exceeds_what_there_is),
         cmocka_unit_test(no_use_is_less_than_none),
+        cmocka_unit_test(several_buses_wait_for_host_memory),
     };
     return cmocka_run_group_tests_name("usage", tests, NULL, NULL);
 }
