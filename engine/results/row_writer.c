@@ -157,7 +157,8 @@ static void copy_values(void *to, hybrid_type to_type, const void *from,
                         hybrid_type from_type, int64_t count)
 {
     if (to_type == from_type) {
-        memcpy(to, from, (size_t)count * hy_value_size(to_type));
+        if (count > 0) /* an array without values may be NULL, which memcpy() refuses */
+            memcpy(to, from, (size_t)count * hy_value_size(to_type));
         return;
     }
     for (int64_t k = 0; k < count; k++)
