@@ -162,9 +162,9 @@ static double distinct(double places, double draws)
     return places * -expm1(-draws / places);
 }
 
-/* Returns the expected entries of a row of C with `products` scalar products, of which
-   `seen` had `counted` distinct columns. They are assumed to fall on as many columns as
-   explain the number counted, at most `cols`. */
+/* Returns the expected entries of a row of C with `products` scalar products. `seen` of
+   them were examined, and their columns had `counted` different numbers. All products are
+   assumed to fall at random on as many columns as explain this count, at most `cols`. */
 static double extrapolate(double counted, double seen, double products, double cols)
 {
     double low = fmax(counted, 1), high = cols;

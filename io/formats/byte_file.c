@@ -191,3 +191,17 @@ void hy_byte_region_close(hy_byte_region *region)
         hy_array_free(region->ctx, region->buffer);
     *region = (hy_byte_region){.ctx = NULL};
 }
+
+hybrid_status hy_byte_file_print(const hy_byte_file *file, hy_print_fn print,
+                                 const void *writer)
+{
+    hy_byte_region region;
+
+    HY_TRY(hy_byte_region_open(file, 0, INT64_MAX, &region));
+    hybrid_status status = print(writer, &region);
+    region.end           = region.at + (int64_t)region.filled;
+    if (status == HYBRID_OK)
+        status = hy_byte_region_flush(&region);
+    hy_byte_region_close(&region);
+    return status;
+}

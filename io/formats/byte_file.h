@@ -57,4 +57,12 @@ hybrid_status hy_byte_region_flush(hy_byte_region *region);
 /* Frees the buffer. Accepts a zeroed struct, and may be called after the file is closed. */
 void hy_byte_region_close(hy_byte_region *region);
 
+/* Prints the whole contents of a file of text to a region, with hy_byte_region_print() and
+   hy_byte_region_put(). `writer` is what the caller of hy_byte_file_print() passed. */
+typedef hybrid_status (*hy_print_fn)(const void *writer, hy_byte_region *to);
+
+/* Writes what `print` prints to the file, from its first byte on. */
+hybrid_status hy_byte_file_print(const hy_byte_file *file, hy_print_fn print,
+                                 const void *writer);
+
 #endif /* HY_BYTE_FILE_H */

@@ -83,10 +83,11 @@ static hybrid_status print_array(hy_byte_region *to, const char *key,
     return hy_byte_region_print(to, "}");
 }
 
-static hybrid_status print(const hy_file_writer *self, hy_byte_region *to)
+static hybrid_status print(const void *writer, hy_byte_region *to)
 {
-    const hy_file_shape *s = &self->shape;
-    const raw_writer *w    = self->writer;
+    const hy_file_writer *self = writer;
+    const hy_file_shape *s     = &self->shape;
+    const raw_writer *w        = self->writer;
 
     HY_TRY(hy_byte_region_print(
         to, "{\"format\": \"%s\", \"version\": 1, \"rows\": %lld, \"cols\": %lld,\n",
@@ -103,20 +104,7 @@ static hybrid_status print(const hy_file_writer *self, hy_byte_region *to)
                                     s->order == HYBRID_ROW_MAJOR ? "row" : "col"));
     }
     HY_TRY(print_array(to, "values", &w->file[VALUES], 0, NULL));
-    HY_TRY(hy_byte_region_print(to, "}\n"));
-    to->end = to->at + (int64_t)to->filled;
-    return hy_byte_region_flush(to);
-}
-
-static hybrid_status put_description(const hy_file_writer *self)
-{
-    const raw_writer *w = self->writer;
-    hy_byte_region region;
-
-    HY_TRY(hy_byte_region_open(&w->json, 0, INT64_MAX, &region));
-    const hybrid_status status = print(self, &region);
-    hy_byte_region_close(&region);
-    return status;
+    return hy_byte_region_print(to, "}\n");
 }
 
 /* ---- end --------------------------------------------------------------------------- */
@@ -169,7 +157,7 @@ static hybrid_status finish(hy_file_writer *self)
     HY_TRY(flush(self, w));
     for (int i = self->shape.sparse ? INDEX : VALUES; i < FILES; i++)
         HY_TRY(hy_byte_file_sync(&w->file[i]));
-    HY_TRY(put_description(self));
+    HY_TRY(hy_byte_file_print(&w->json, print, self));
     HY_TRY(hy_byte_file_sync(&w->json));
     HY_TRY(hy_byte_file_close(&w->json));
     close_writer(self);

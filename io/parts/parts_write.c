@@ -253,8 +253,9 @@ static hybrid_status append_dense(hy_file_writer *self, const hybrid_dense *rows
 /* ---- description ---------------------------------------------------------------------
  */
 
-static hybrid_status print(const parts_writer *w, hy_byte_region *to)
+static hybrid_status print(const void *writer, hy_byte_region *to)
 {
+    const parts_writer *w = writer;
     char name[HY_NAME_BYTES + PART_BYTES];
 
     HY_TRY(hy_byte_region_print(
@@ -265,19 +266,7 @@ static hybrid_status print(const parts_writer *w, hy_byte_region *to)
         HY_TRY(hy_put_json_string(to, name));
         HY_TRY(hy_byte_region_print(to, "}"));
     }
-    HY_TRY(hy_byte_region_print(to, "]}\n"));
-    to->end = to->at + (int64_t)to->filled;
-    return hy_byte_region_flush(to);
-}
-
-static hybrid_status put_description(const parts_writer *w)
-{
-    hy_byte_region region;
-
-    HY_TRY(hy_byte_region_open(&w->json, 0, INT64_MAX, &region));
-    const hybrid_status status = print(w, &region);
-    hy_byte_region_close(&region);
-    return status;
+    return hy_byte_region_print(to, "]}\n");
 }
 
 /* ---- end -----------------------------------------------------------------------------
@@ -315,7 +304,7 @@ static hybrid_status finish(hy_file_writer *self)
         HY_TRY(open_part(self));
     if (w->part.ops)
         HY_TRY(end_part(w));
-    HY_TRY(put_description(w));
+    HY_TRY(hy_byte_file_print(&w->json, print, w));
     HY_TRY(hy_byte_file_sync(&w->json));
     HY_TRY(finish_folder(self->ctx, w));
     close_writer(self);

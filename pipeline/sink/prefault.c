@@ -29,7 +29,8 @@ static void touch_step(const hy_prefault *a, size_t k)
     hy_results_touch(a->val, begin * a->size, end * a->size);
 }
 
-/* Returns the next step that an idle worker does; a->by_idle or more if none is left. */
+/* Takes the next step for an idle worker and returns its number. Returns a->by_idle or
+   more if no step is left. */
 static int64_t draw(hy_prefault *a)
 {
     int64_t step = __atomic_load_n(&a->next, __ATOMIC_RELAXED);

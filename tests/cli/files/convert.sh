@@ -50,7 +50,7 @@ expect 0 convert A.json F.json --type f32 -q
 expect 0 convert A.json K.npz --index-bits 64 -q
 [ "$(stat -c %s K.npz)" -gt "$(stat -c %s all.npz)" ] || fail "--index-bits 64 writes 32 bits"
 
-# Several parts, each of which is a matrix.
+# --part-rows writes several parts. Each part is a matrix.
 expect 0 convert A.json P.json --part-rows 70 -q
 expect 0 convert P.json all3.npz -q
 cmp -s all.npz all3.npz || fail "the parts are another matrix"

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 #include "support/engines/open_host.h"
 #include "support/check/oracle.h"
 #include "support/fake/settings.h"
+#include "support/files/open_files.h"
 #include "support/inputs/stored.h"
 
 enum { WIDTH = 13 };
@@ -162,18 +162,6 @@ static hybrid_status open_and_run(stored_trial *t, hybrid_plan *plan)
     status = hybrid_spmm_run_file(plan, 1, &t->A, file, 0, &t->Y);
     hybrid_file_close(file);
     return status;
-}
-
-static int count_open_files(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    int count   = 0;
-
-    assert_non_null(folder);
-    while (readdir(folder))
-        count++;
-    closedir(folder);
-    return count;
 }
 
 /* Checks that no file stays open. How much scratch memory workers keep depends on timing,

@@ -17,24 +17,12 @@
 #include "base/data/min_max.h"
 #include "io/results/new_file.h"
 #include "support/engines/io_fixture.h"
+#include "support/files/io_status.h"
 #include "support/inputs/cases.h"
 
 enum { ROWS = 100, COLS = 40 };
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
-
-static void must(hybrid_status status)
-{
-    if (status != HYBRID_OK)
-        fail_msg("%s", io_ctx->message.text);
-}
-
-static void expect(hybrid_status is, hybrid_status wanted, const char *part)
-{
-    if (is != wanted || !strstr(io_ctx->message.text, part))
-        fail_msg("status %d: '%s' is not in '%s'", (int)is, part, io_ctx->message.text);
-    hy_message_clear(&io_ctx->message);
-}
 
 static int exists(const char *name)
 {
@@ -112,7 +100,7 @@ static void check_rows(const char *name, const hybrid_csr *A, int64_t begin, int
     const int64_t first = hy_offset(A, begin);
     hybrid_csr B;
 
-    must(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp(name), &B));
+    io_ok(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp(name), &B));
     assert_true(B.rows == end - begin && B.cols == A->cols && B.type == A->type);
     assert_int_equal(B.nnz, hy_offset(A, end) - first);
     for (int64_t row = begin; row <= end; row++)
@@ -142,7 +130,7 @@ static void each_part_has_its_rows(void **state)
     for (int i = 0; i < 15; i++) {
         const int64_t size = sizes[i / 3], parts = (ROWS - 1) / size + 1;
         char name[64];
-        must(write_sparse(&A, size, steps[i % 3]));
+        io_ok(write_sparse(&A, size, steps[i % 3]));
         check(&A);
         for (int64_t p = 0; p <= parts; p++) {
             snprintf(name, sizeof name, "C.rows/part-%06lld.json", (long long)p);
@@ -162,7 +150,7 @@ static void a_matrix_without_rows_has_one_part(void **state)
 
     (void)state;
     matrix_random(0, COLS, 0, 1, f64, &A);
-    must(write_sparse(&A, 7, 1));
+    io_ok(write_sparse(&A, 7, 1));
     check(&A);
     check_rows("C.rows/part-000000.json", &A, 0, 0);
     matrix_free(&A);
@@ -174,9 +162,9 @@ static void check_dense(const double *X, hybrid_order order)
     double Y[ROWS * 3];
     hy_matrix_file file;
 
-    must(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("C.json"), &file));
+    io_ok(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("C.json"), &file));
     assert_true(file.dense.rows == ROWS && file.dense.cols == 3);
-    must(hy_stored_read(&file.values, 0, ROWS * 3, Y));
+    io_ok(hy_stored_read(&file.values, 0, ROWS * 3, Y));
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < 3; j++)
             assert_true(Y[i * 3 + j] ==
@@ -197,8 +185,8 @@ static void dense_rows_are_divided(void **state)
         const hybrid_order order = i ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
         const hybrid_dense rows  = {ROWS, 3, i ? ROWS : 3, order, X, HYBRID_F64};
         hy_new_file file;
-        must(open_file(shape, 7, &file));
-        must(hy_new_file_close(&file, file.writer.ops->dense(&file.writer, &rows)));
+        io_ok(open_file(shape, 7, &file));
+        io_ok(hy_new_file_close(&file, file.writer.ops->dense(&file.writer, &rows)));
         check_dense(X, order);
         clean();
     }
@@ -215,14 +203,14 @@ static void an_old_matrix_is_whole_until_it_is_replaced(void **state)
 
     (void)state;
     matrix_random(ROWS, COLS, 3, 9, f64, &before);
-    must(write_sparse(&before, 7, ROWS));
+    io_ok(write_sparse(&before, 7, ROWS));
     for (unsigned i = 1; i < 4; i++) {
         hy_new_file file;
         matrix_random(ROWS / (int)i, COLS, 5, i, f64, &A);
-        must(open_sparse(&A, 7, &file));
+        io_ok(open_sparse(&A, 7, &file));
         const hybrid_status status = append(&A, 9, &file);
         check(&before);
-        must(hy_new_file_close(&file, status));
+        io_ok(hy_new_file_close(&file, status));
         check(&A);
         assert_true(exists("C.rows") && exists("C.1.rows") && !exists("C.2.rows"));
         matrix_free(&before);
@@ -254,7 +242,7 @@ static void what_belongs_to_others_stays(void **state)
     make_folder("C.rows", "part-000000.json");
     io_store(io_temp("C.1.rows"), "x", 1);
     assert_int_equal(symlink("C.rows", io_temp("C.2.rows")), 0);
-    must(write_sparse(&A, 7, ROWS));
+    io_ok(write_sparse(&A, 7, ROWS));
     check(&A);
     assert_true(exists("C.rows/part-000000.json") && exists("C.1.rows"));
     assert_true(exists("C.3.rows/part-000000.json"));
@@ -274,7 +262,7 @@ static void folders_of_killed_processes_are_replaced(void **state)
         io_store(io_temp("C.rows/part-000099.json"), "x", 1);
         const int fd = open(io_temp("C.rows"), O_RDONLY | O_DIRECTORY);
         assert_int_equal(locked ? flock(fd, LOCK_EX) : 0, 0);
-        must(write_sparse(&A, 7, ROWS));
+        io_ok(write_sparse(&A, 7, ROWS));
         check(&A);
         assert_int_equal(exists("C.rows/part-000099.json"), locked);
         assert_int_equal(exists("C.1.rows"), locked);
@@ -294,8 +282,8 @@ static void an_abandoned_matrix_leaves_nothing(void **state)
 
     (void)state;
     matrix_random(ROWS, COLS, 5, 1, f64, &A);
-    must(open_sparse(&A, 7, &file));
-    must(append(&A, 10, &file));
+    io_ok(open_sparse(&A, 7, &file));
+    io_ok(append(&A, 10, &file));
     assert_true(exists("C.rows/part-000013.json"));
     assert_true(exists("C.rows/partial"));
     assert_int_equal(hy_new_file_close(&file, HYBRID_CANCELLED), HYBRID_CANCELLED);
@@ -312,12 +300,12 @@ static void wrong_numbers_of_rows_are_refused(void **state)
     matrix_random(ROWS, COLS, 5, 1, f64, &A);
     more      = A;
     more.rows = ROWS / 2;
-    must(open_sparse(&more, 25, &file));
-    expect(hy_new_file_close(&file, append(&A, ROWS, &file)), HYBRID_BAD_ARGUMENT,
-           "the matrix has more rows than were announced");
-    must(open_sparse(&A, 25, &file));
-    expect(hy_new_file_close(&file, append(&more, ROWS, &file)), HYBRID_BAD_ARGUMENT,
-           "fewer rows or entries than were announced");
+    io_ok(open_sparse(&more, 25, &file));
+    io_expect(hy_new_file_close(&file, append(&A, ROWS, &file)), HYBRID_BAD_ARGUMENT,
+              "the matrix has more rows than were announced");
+    io_ok(open_sparse(&A, 25, &file));
+    io_expect(hy_new_file_close(&file, append(&more, ROWS, &file)), HYBRID_BAD_ARGUMENT,
+              "fewer rows or entries than were announced");
     assert_false(exists("C.rows") || exists("C.json"));
     matrix_free(&A);
 }
@@ -336,14 +324,15 @@ static void impossible_folders_are_refused(void **state)
     snprintf(path + folder + 240, 8, ".json");
     hy_file_shape s = shape;
     s.part_rows     = 1;
-    expect(hy_format_raw.create(io_ctx, path, &s, &writer), HYBRID_BAD_ARGUMENT,
-           "a description has no room for 4096 parts with such a long name");
+    io_expect(hy_format_raw.create(io_ctx, path, &s, &writer), HYBRID_BAD_ARGUMENT,
+              "a description has no room for 4096 parts with such a long name");
     s.part_rows = 1000;
-    must(hy_format_raw.create(io_ctx, path, &s, &writer));
+    io_ok(hy_format_raw.create(io_ctx, path, &s, &writer));
     writer.ops->abort(&writer);
     unlink(path);
-    expect(hy_format_raw.create(io_ctx, "/absent/C.json", &s, &writer), HYBRID_IO_FAILED,
-           "cannot make the folder '/absent/C.rows': No such file or directory");
+    io_expect(hy_format_raw.create(io_ctx, "/absent/C.json", &s, &writer),
+              HYBRID_IO_FAILED,
+              "cannot make the folder '/absent/C.rows': No such file or directory");
 }
 
 /* All names that are tried belong to others. */
@@ -360,8 +349,8 @@ static void names_may_be_taken(void **state)
             snprintf(name, sizeof name, i ? "C.%d.%s" : "C.%.0d%s", i, endings[k]);
             io_store(io_temp(name), "x", 1);
         }
-        expect(write_sparse(&A, k ? 0 : 7, ROWS), HYBRID_BAD_STATE,
-               "C.json: the names of its numbers are taken up to '");
+        io_expect(write_sparse(&A, k ? 0 : 7, ROWS), HYBRID_BAD_STATE,
+                  "C.json: the names of its numbers are taken up to '");
         assert_false(exists("C.json"));
         clean();
     }
@@ -376,7 +365,7 @@ static void each_allocation_may_fail(void **state)
 
     (void)state;
     matrix_random(ROWS, COLS, 5, 1, f64, &A);
-    must(write_sparse(&A, 7, ROWS)); /* an old matrix, which is searched for names */
+    io_ok(write_sparse(&A, 7, ROWS)); /* an old matrix, which is searched for names */
     const int64_t used = hy_meter_used(&io_ctx->memory.meter);
     for (int64_t n = 1; n < 500 && status != HYBRID_OK; n++, failed++) {
         io_ctx->memory.failures = n;
@@ -388,7 +377,7 @@ static void each_allocation_may_fail(void **state)
         hy_message_clear(&io_ctx->message);
         assert_true(hy_meter_used(&io_ctx->memory.meter) <= used);
     }
-    must(status);
+    io_ok(status);
     assert_true(failed > 20);
     check(&A);
     matrix_free(&A);

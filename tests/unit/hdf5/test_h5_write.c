@@ -16,6 +16,7 @@
 #include "base/data/csr.h"
 #include "io/formats/file_format.h"
 #include "support/engines/io_fixture.h"
+#include "support/files/io_status.h"
 #include "support/hdf5/h5_make.h"
 #include "support/inputs/cases.h"
 
@@ -24,12 +25,6 @@ enum { COMPRESSIONS = HY_ZSTD + 1 };
 #else
 enum { COMPRESSIONS = HY_ZSTD };
 #endif
-
-static void must(hybrid_status status)
-{
-    if (status != HYBRID_OK)
-        fail_msg("%s", io_ctx->message.text);
-}
 
 /* ---- writing ---- */
 
@@ -68,10 +63,10 @@ static void write_csr(const hybrid_csr *A, const hy_file_shape *shape, int64_t s
 {
     hy_file_writer to;
 
-    must(hy_format_hdf5.create(io_ctx, io_temp("c.h5"), shape, &to));
+    io_ok(hy_format_hdf5.create(io_ctx, io_temp("c.h5"), shape, &to));
     for (int64_t row = 0; row < A->rows; row += step)
-        must(append_rows(&to, A, row, row + step < A->rows ? row + step : A->rows));
-    must(to.ops->finish(&to));
+        io_ok(append_rows(&to, A, row, row + step < A->rows ? row + step : A->rows));
+    io_ok(to.ops->finish(&to));
     assert_null(to.ops);
 }
 
@@ -135,7 +130,7 @@ static void check_by_library(const hybrid_csr *A)
 {
     hybrid_csr B;
 
-    must(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("c.h5"), &B));
+    io_ok(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("c.h5"), &B));
     assert_true(A->rows == B.rows && A->cols == B.cols && A->nnz == B.nnz);
     assert_true(A->type == B.type);
     assert_memory_equal(A->col, B.col, (size_t)A->nnz * 4);
@@ -185,10 +180,10 @@ static void large_dense_matrices_are_written(void **state)
     for (int i = 0; i < 2; i++) {
         shape.compression = i ? HY_DEFLATE : HY_STORED;
         shape.shuffle     = i;
-        must(hy_format_hdf5.create(io_ctx, io_temp("y.h5"), &shape, &to));
+        io_ok(hy_format_hdf5.create(io_ctx, io_temp("y.h5"), &shape, &to));
         for (Y.rows = 500; Y.data; Y.data = to.rows < ROWS ? values + 500 * COLS : NULL)
-            must(to.ops->dense(&to, &Y));
-        must(to.ops->finish(&to));
+            io_ok(to.ops->dense(&to, &Y));
+        io_ok(to.ops->finish(&to));
         Y.data           = values;
         const hid_t file = H5Fopen(io_temp("y.h5"), H5F_ACC_RDONLY, H5P_DEFAULT);
         check_dataset(file, "values", H5T_NATIVE_FLOAT, ROWS * COLS, 4, values);
@@ -209,12 +204,12 @@ static void columns_become_rows(void **state)
     double found[6];
 
     (void)state;
-    must(hy_format_hdf5.create(io_ctx, io_temp("y.h5"), &shape, &to));
-    must(to.ops->dense(&to, &Y));
-    must(to.ops->finish(&to));
-    must(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("y.h5"), &file));
+    io_ok(hy_format_hdf5.create(io_ctx, io_temp("y.h5"), &shape, &to));
+    io_ok(to.ops->dense(&to, &Y));
+    io_ok(to.ops->finish(&to));
+    io_ok(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("y.h5"), &file));
     assert_true(file.dense.rows == 2 && file.dense.cols == 3);
-    must(hy_stored_read(&file.values, 0, 6, found));
+    io_ok(hy_stored_read(&file.values, 0, 6, found));
     assert_memory_equal(found, rows, sizeof rows);
     hy_matrix_file_close(&file);
 }
@@ -235,13 +230,13 @@ static void bad_shapes_are_refused(void **state)
     (void)state;
     matrix_random(60, 40, 5, 1, (test_kind){HYBRID_F32, HYBRID_I64, 0}, &A);
     hy_file_shape shape = shape_of(&A);
-    must(hy_format_hdf5.create(io_ctx, io_temp("c.h5"), &shape, &to));
-    must(append_rows(&to, &A, 0, 50));
+    io_ok(hy_format_hdf5.create(io_ctx, io_temp("c.h5"), &shape, &to));
+    io_ok(append_rows(&to, &A, 0, 50));
     expect(to.ops->finish(&to), HYBRID_BAD_ARGUMENT, "the matrix does not have 60 rows");
     expect(append_rows(&to, &A, 0, 11), HYBRID_BAD_ARGUMENT, "does not have 60 rows");
     to.ops->abort(&to);
     shape.nnz--;
-    must(hy_format_hdf5.create(io_ctx, io_temp("c.h5"), &shape, &to));
+    io_ok(hy_format_hdf5.create(io_ctx, io_temp("c.h5"), &shape, &to));
     expect(append_rows(&to, &A, 0, 60), HYBRID_BAD_ARGUMENT, " entries");
     to.ops->abort(&to);
     shape = (hy_file_shape){.rows = 1ll << 40, .cols = 1ll << 40, .type = HYBRID_F32};
@@ -273,7 +268,7 @@ static void offsets_may_need_64_bits(void **state)
     hy_file_writer to;
 
     (void)state;
-    must(hy_format_hdf5.create(io_ctx, io_temp("c.h5"), &shape, &to));
+    io_ok(hy_format_hdf5.create(io_ctx, io_temp("c.h5"), &shape, &to));
     expect(to.ops->sparse(&to, &rows), HYBRID_BAD_ARGUMENT,
            "a number of 'pointers_to_1' needs 64 bits");
     to.ops->abort(&to);

@@ -13,6 +13,7 @@
 #include "io/numbers/converted.h"
 #include "io/numbers/put_rows.h"
 #include "support/engines/io_fixture.h"
+#include "support/files/io_status.h"
 #include "support/inputs/cases.h"
 
 enum { ROWS = 9000, COLS = 500 };
@@ -21,19 +22,6 @@ static const hy_number_kind kinds[] = {
     {HY_SIGNED, 4, 0}, {HY_SIGNED, 8, 0}, {HY_SIGNED, 4, 1}, {HY_SIGNED, 8, 1}};
 static const hy_number_kind floats[] = {
     {HY_FLOAT, 4, 0}, {HY_FLOAT, 8, 0}, {HY_FLOAT, 4, 1}, {HY_FLOAT, 8, 1}};
-
-static void must(hybrid_status status)
-{
-    if (status != HYBRID_OK)
-        fail_msg("%s", io_ctx->message.text);
-}
-
-static void expect(hybrid_status is, hybrid_status wanted, const char *part)
-{
-    if (is != wanted || !strstr(io_ctx->message.text, part))
-        fail_msg("status %d: '%s' is not in '%s'", (int)is, part, io_ctx->message.text);
-    hy_message_clear(&io_ctx->message);
-}
 
 typedef enum array { OFFSETS, LENGTHS, COLUMNS, VALUES, ARRAYS } array;
 
@@ -49,19 +37,19 @@ static void write_array(const hybrid_csr *A, array which, hy_number_kind kind)
     hy_byte_region region;
     hy_byte_file file;
 
-    must(hy_byte_file_create(io_ctx, io_temp("a.bin"), &file));
-    must(hy_byte_region_open(&file, 0, bytes, &region));
+    io_ok(hy_byte_file_create(io_ctx, io_temp("a.bin"), &file));
+    io_ok(hy_byte_region_open(&file, 0, bytes, &region));
     if (which == OFFSETS)
-        must(hy_put_offsets(&region, kind, A, 1000));
+        io_ok(hy_put_offsets(&region, kind, A, 1000));
     else if (which == LENGTHS)
-        must(hy_put_lengths(&region, kind, A));
+        io_ok(hy_put_lengths(&region, kind, A));
     else if (which == COLUMNS)
-        must(hy_put_columns(&region, kind, A));
+        io_ok(hy_put_columns(&region, kind, A));
     else
-        must(hy_put_values(&region, kind, A->type, A->val, A->nnz));
-    must(hy_byte_region_flush(&region));
+        io_ok(hy_put_values(&region, kind, A->type, A->val, A->nnz));
+    io_ok(hy_byte_region_flush(&region));
     hy_byte_region_close(&region);
-    must(hy_byte_file_close(&file));
+    io_ok(hy_byte_file_close(&file));
 }
 
 static int64_t wanted_index(const hybrid_csr *A, array which, int64_t i)
@@ -79,10 +67,10 @@ static void check_indices(const hybrid_csr *A, array which, hy_number_kind kind,
     hy_stored stored;
 
     assert_non_null(numbers);
-    must(hy_plain_numbers_open(io_ctx, io_temp("a.bin"), 0, count, (size_t)kind.size,
-                               &stored));
-    must(hy_stored_to_indices(&stored, kind, type, "a.bin"));
-    must(hy_stored_read(&stored, first, count - first, numbers));
+    io_ok(hy_plain_numbers_open(io_ctx, io_temp("a.bin"), 0, count, (size_t)kind.size,
+                                &stored));
+    io_ok(hy_stored_to_indices(&stored, kind, type, "a.bin"));
+    io_ok(hy_stored_read(&stored, first, count - first, numbers));
     for (int64_t i = first; i < count; i++)
         assert_int_equal(type == HYBRID_I64 ? numbers[i - first]
                                             : ((int32_t *)numbers)[i - first],
@@ -120,10 +108,10 @@ static void values_survive_all_kinds(void **state)
                       (test_kind){k & 1 ? HYBRID_F64 : HYBRID_F32, HYBRID_I64, 1}, &A);
         double *numbers = malloc((size_t)A.nnz * 8);
         write_array(&A, VALUES, kind);
-        must(hy_plain_numbers_open(io_ctx, io_temp("a.bin"), 0, A.nnz, (size_t)kind.size,
-                                   &stored));
-        must(hy_stored_to_values(&stored, kind, "a.bin"));
-        must(hy_stored_read(&stored, 0, A.nnz, numbers));
+        io_ok(hy_plain_numbers_open(io_ctx, io_temp("a.bin"), 0, A.nnz, (size_t)kind.size,
+                                    &stored));
+        io_ok(hy_stored_to_values(&stored, kind, "a.bin"));
+        io_ok(hy_stored_read(&stored, 0, A.nnz, numbers));
         for (int64_t i = 0; i < A.nnz; i++)
             assert_true((kind.size == 8 ? numbers[i] : (double)((float *)numbers)[i]) ==
                         (k & 1 ? ((double *)A.val)[i] : (double)((float *)A.val)[i]));
@@ -144,19 +132,19 @@ static void numbers_that_do_not_fit_are_named(void **state)
     (void)state;
     numbers[7001] = INT64_C(1) << 40;
     io_store(io_temp("a.bin"), numbers, sizeof numbers);
-    must(hy_plain_numbers_open(io_ctx, io_temp("a.bin"), 0, 10000, 8, &stored));
-    expect(hy_stored_to_indices(&stored, floats[1], HYBRID_I32, "a.bin"), HYBRID_BAD_FILE,
-           "a.bin: holds no whole numbers");
-    must(hy_stored_to_indices(&stored, kinds[1], HYBRID_I32, "a.bin"));
-    expect(hy_stored_read(&stored, 1, 9999, numbers), HYBRID_BAD_FILE,
-           "a.bin: number 7001 does not fit 32 bits");
+    io_ok(hy_plain_numbers_open(io_ctx, io_temp("a.bin"), 0, 10000, 8, &stored));
+    io_expect(hy_stored_to_indices(&stored, floats[1], HYBRID_I32, "a.bin"),
+              HYBRID_BAD_FILE, "a.bin: holds no whole numbers");
+    io_ok(hy_stored_to_indices(&stored, kinds[1], HYBRID_I32, "a.bin"));
+    io_expect(hy_stored_read(&stored, 1, 9999, numbers), HYBRID_BAD_FILE,
+              "a.bin: number 7001 does not fit 32 bits");
     hy_stored_close(&stored);
-    must(hy_byte_file_create(io_ctx, io_temp("a.bin"), &file));
-    must(hy_byte_region_open(&file, 0, 4, &region));
-    expect(hy_put_values(&region, floats[0], HYBRID_F64, &large, 1), HYBRID_BAD_ARGUMENT,
-           "a.bin: a value is too large for 32 bits");
+    io_ok(hy_byte_file_create(io_ctx, io_temp("a.bin"), &file));
+    io_ok(hy_byte_region_open(&file, 0, 4, &region));
+    io_expect(hy_put_values(&region, floats[0], HYBRID_F64, &large, 1),
+              HYBRID_BAD_ARGUMENT, "a.bin: a value is too large for 32 bits");
     hy_byte_region_close(&region);
-    must(hy_byte_file_close(&file));
+    io_ok(hy_byte_file_close(&file));
 }
 
 int main(void)

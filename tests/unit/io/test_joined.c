@@ -13,25 +13,13 @@
 #include "io/formats/file_format.h"
 #include "io/parts/window.h"
 #include "support/engines/io_fixture.h"
+#include "support/files/io_status.h"
 #include "support/inputs/stored.h"
 
 enum { ROWS = 90, COLS = 40 };
 
 static const test_kind kinds[] = {{HYBRID_F32, HYBRID_I32, 1},
                                   {HYBRID_F64, HYBRID_I64, 1}};
-
-static void must(hybrid_status status)
-{
-    if (status != HYBRID_OK)
-        fail_msg("%s", io_ctx->message.text);
-}
-
-static void expect(hybrid_status is, hybrid_status wanted, const char *part)
-{
-    if (is != wanted || !strstr(io_ctx->message.text, part))
-        fail_msg("status %d: '%s' is not in '%s'", (int)is, part, io_ctx->message.text);
-    hy_message_clear(&io_ctx->message);
-}
 
 /* Rows [begin, end) of the matrix in a file; end is -1 for all rows from `begin` on. */
 typedef struct rows_part {
@@ -102,7 +90,7 @@ static void sparse_parts_are_joined(void **state)
         for (int first = 0; first < PARTS; first++) {
             int64_t row = 0;
             write_rows(parts + first, PARTS - first);
-            must(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("rows.json"), &B));
+            io_ok(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("rows.json"), &B));
             for (int p = first; p < PARTS; row += list[p].end - list[p].begin, p++)
                 check_rows(&B, row, &A[list[p].file], list[p].begin, list[p].end);
             assert_true(B.rows == row && B.cols == COLS && B.type == A->type);
@@ -127,11 +115,11 @@ static void check_dense(const hybrid_dense *X, const int64_t *from, int64_t rows
 {
     hy_matrix_file file;
 
-    must(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("rows.json"), &file));
+    io_ok(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("rows.json"), &file));
     const size_t bytes = (size_t)file.values.count * file.values.size;
     char *data         = malloc(bytes);
     assert_non_null(data);
-    must(hy_stored_read(&file.values, 0, file.values.count, data));
+    io_ok(hy_stored_read(&file.values, 0, file.values.count, data));
     assert_true(!file.sparse && file.dense.rows == rows && file.dense.cols == X->cols);
     for (int64_t row = 0; row < rows; row++)
         for (int64_t col = 0; col < X->cols; col++)
@@ -159,10 +147,10 @@ static void dense_parts_are_joined(void **state)
         if (i % 4 == 1)
             check_dense(&X, from, 4);
         else
-            expect(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("rows.json"),
-                                       &(hy_matrix_file){.ctx = NULL}),
-                   HYBRID_BAD_FILE,
-                   "a part of a dense matrix must be in rows without gaps");
+            io_expect(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("rows.json"),
+                                          &(hy_matrix_file){.ctx = NULL}),
+                      HYBRID_BAD_FILE,
+                      "a part of a dense matrix must be in rows without gaps");
         dense_free(&X);
     }
 }
@@ -176,8 +164,8 @@ static void refuse(const rows_part *parts, int64_t count, hybrid_status wanted,
     hy_matrix_file file;
 
     write_rows(parts, count);
-    expect(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("rows.json"), &file),
-           wanted, sentence);
+    io_expect(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("rows.json"), &file),
+              wanted, sentence);
     assert_null(file.ctx);
     assert_true(hy_meter_used(&io_ctx->memory.meter) <= used);
 }
@@ -257,9 +245,9 @@ static void broken_offsets_are_refused(void **state)
                 refuse(&upto, 1, HYBRID_BAD_MATRIX, "a.json: rows 0..20: offsets 0 and ");
                 refuse(&from, 1, HYBRID_BAD_MATRIX, "a.json: rows 20..90: offsets ");
                 write_rows((rows_part[]){whole, {"good.json", 0, -1}}, 2);
-                expect(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("rows.json"),
-                                           &B),
-                       HYBRID_BAD_MATRIX, "rows.json: part 0: offset ");
+                io_expect(hy_matrix_file_read(io_ctx, hy_file_formats,
+                                              io_temp("rows.json"), &B),
+                          HYBRID_BAD_MATRIX, "rows.json: part 0: offset ");
             } else {
                 refuse((rows_part[]){whole, {"good.json", 0, -1}}, 2, HYBRID_BAD_MATRIX,
                        i == 2 ? "offset 0 is 1, and must be 0" : "a.json: offset 90 is ");
@@ -288,8 +276,8 @@ static void offsets_below_a_window_are_refused(void **state)
             ((int32_t *)A.row_ptr)[40] = 3;
         stored_write_csr("a", &A);
         write_rows((rows_part[]){{"a.json", 20, 60}}, 1);
-        expect(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("rows.json"), &B),
-               HYBRID_BAD_MATRIX, "decrease or are not in 0..");
+        io_expect(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("rows.json"), &B),
+                  HYBRID_BAD_MATRIX, "decrease or are not in 0..");
         matrix_free(&A);
     }
 }
@@ -316,7 +304,7 @@ static void many_parts_need_few_descriptors(void **state)
     const hybrid_status status =
         hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("rows.json"), &B);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    must(status);
+    io_ok(status);
     assert_int_equal(B.rows, PARTS);
     for (int64_t row = 0; row < PARTS; row++)
         check_rows(&B, row, &A, row % ROWS, row % ROWS + 1);

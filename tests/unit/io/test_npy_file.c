@@ -13,23 +13,11 @@
 #include "base/data/csr.h"
 #include "io/formats/file_format.h"
 #include "support/engines/io_fixture.h"
+#include "support/files/io_status.h"
 #include "support/inputs/cases.h"
 
 static const test_kind f32 = {HYBRID_F32, HYBRID_I32, 1};
 static const test_kind f64 = {HYBRID_F64, HYBRID_I32, 1};
-
-static void must(hybrid_status status)
-{
-    if (status != HYBRID_OK)
-        fail_msg("%s", io_ctx->message.text);
-}
-
-static void expect(hybrid_status is, hybrid_status wanted, const char *part)
-{
-    if (is != wanted || !strstr(io_ctx->message.text, part))
-        fail_msg("status %d: '%s' is not in '%s'", (int)is, part, io_ctx->message.text);
-    hy_message_clear(&io_ctx->message);
-}
 
 /* Returns the rows [begin, end) of X in either order. They share the memory of X or, in
    another order, are a copy in `memory`. */
@@ -77,7 +65,7 @@ static void check_bytes(const hybrid_dense *X, hybrid_order order)
     size_t ours, theirs;
 
     const hybrid_dense whole = rows_of(X, 0, X->rows, order, memory);
-    must(hy_write_npy(io_ctx, io_temp("x.npy"), &whole));
+    io_ok(hy_write_npy(io_ctx, io_temp("x.npy"), &whole));
     char *x = io_load(io_temp("x.npy"), &theirs), *y = io_load(io_temp("y.npy"), &ours);
     assert_int_equal(ours, theirs);
     assert_memory_equal(x, y, ours);
@@ -98,15 +86,15 @@ static void panels_are_written_in_both_orders(void **state)
         hybrid_dense X;
         dense_make(ROWS, COLS, i & 4 ? 3 : 0, i & 8 ? HYBRID_ROW_MAJOR : HYBRID_COL_MAJOR,
                    2, i & 16 ? f32 : f64, &X);
-        must(create(&X, order, &writer));
+        io_ok(create(&X, order, &writer));
         for (int64_t row = 0, step = 1; row < ROWS; row += step, step = step * 3 % 17) {
             const int64_t end       = row + step < ROWS ? row + step : ROWS;
             const hybrid_dense part = rows_of(&X, row, end, panel, memory);
-            must(writer.ops->dense(&writer, &part));
+            io_ok(writer.ops->dense(&writer, &part));
             assert_int_equal(writer.rows, end);
         }
         assert_int_equal(writer.bytes, ROWS * COLS * (i & 16 ? 4 : 8));
-        must(writer.ops->finish(&writer));
+        io_ok(writer.ops->finish(&writer));
         assert_null(writer.ops);
         check_bytes(&X, order);
         dense_free(&X);
@@ -122,17 +110,17 @@ static void wrong_rows_are_refused(void **state)
     (void)state;
     dense_make(5, 4, 0, HYBRID_ROW_MAJOR, 1, f64, &X);
     dense_make(5, 4, 0, HYBRID_ROW_MAJOR, 1, f32, &Z);
-    expect(hy_format_npy.create(io_ctx, io_temp("y.npy"), &sparse, &writer),
-           HYBRID_BAD_ARGUMENT, "a .npy file cannot hold a sparse matrix");
-    must(create(&X, HYBRID_ROW_MAJOR, &writer));
-    expect(writer.ops->dense(&writer, &Z), HYBRID_BAD_ARGUMENT,
-           "of another length or type");
+    io_expect(hy_format_npy.create(io_ctx, io_temp("y.npy"), &sparse, &writer),
+              HYBRID_BAD_ARGUMENT, "a .npy file cannot hold a sparse matrix");
+    io_ok(create(&X, HYBRID_ROW_MAJOR, &writer));
+    io_expect(writer.ops->dense(&writer, &Z), HYBRID_BAD_ARGUMENT,
+              "of another length or type");
     X.rows = 3;
-    must(writer.ops->dense(&writer, &X));
-    expect(writer.ops->dense(&writer, &X), HYBRID_BAD_ARGUMENT,
-           "has more rows than were announced");
-    expect(writer.ops->finish(&writer), HYBRID_BAD_ARGUMENT,
-           "has fewer rows than were announced");
+    io_ok(writer.ops->dense(&writer, &X));
+    io_expect(writer.ops->dense(&writer, &X), HYBRID_BAD_ARGUMENT,
+              "has more rows than were announced");
+    io_expect(writer.ops->finish(&writer), HYBRID_BAD_ARGUMENT,
+              "has fewer rows than were announced");
     writer.ops->abort(&writer);
     X.rows = 5;
     dense_free(&X);
@@ -148,12 +136,12 @@ static void check_open(const char *path)
     double found[6];
     hy_matrix_file file;
 
-    must(hy_matrix_file_open(io_ctx, hy_file_formats, path, &file));
+    io_ok(hy_matrix_file_open(io_ctx, hy_file_formats, path, &file));
     assert_true(!file.sparse && file.dense.rows == 2 && file.dense.cols == 3 &&
                 file.dense.type == HYBRID_F64 && file.values.count == 6);
     assert_true(file.dense.order == HYBRID_ROW_MAJOR && file.dense.ld == 3);
     for (int64_t i = 5; i >= 0; i--)
-        must(hy_stored_read(&file.values, i, 1, &found[i]));
+        io_ok(hy_stored_read(&file.values, i, 1, &found[i]));
     assert_memory_equal(found, wanted, sizeof wanted);
     hy_matrix_file_close(&file);
 }
@@ -171,9 +159,9 @@ static void files_are_read_in_place_or_spilled(void **state)
     check_open(io_temp("x.npy.gz"));
     setenv("TMPDIR", "/absent", 1);
     hy_matrix_file file;
-    expect(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("x.npy.gz"), &file),
-           HYBRID_IO_FAILED,
-           "cannot create a temporary file in the folder '/absent': No such file");
+    io_expect(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("x.npy.gz"), &file),
+              HYBRID_IO_FAILED,
+              "cannot create a temporary file in the folder '/absent': No such file");
     unsetenv("TMPDIR");
     free(all);
 }
@@ -189,14 +177,14 @@ static void long_streams_are_spilled(void **state)
     (void)state;
     hy_window_bytes = 4096;
     dense_make(700, 500, 0, HYBRID_COL_MAJOR, 1, f64, &X);
-    must(hy_write_npy(io_ctx, io_temp("x.npy"), &X));
+    io_ok(hy_write_npy(io_ctx, io_temp("x.npy"), &X));
     char *all = io_load(io_temp("x.npy"), &bytes), *found = malloc(bytes);
     gzFile gzip = gzopen(io_temp("x.gz"), "wb1");
     assert_int_equal(gzwrite(gzip, all, (unsigned)bytes), bytes);
     assert_int_equal(gzclose(gzip), Z_OK);
-    must(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("x.gz"), &file));
+    io_ok(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("x.gz"), &file));
     assert_true(file.dense.ld == 700 && file.values.count == 700 * 500);
-    must(hy_stored_read(&file.values, 0, file.values.count, found));
+    io_ok(hy_stored_read(&file.values, 0, file.values.count, found));
     assert_memory_equal(found, X.data, bytes - 128);
     hy_matrix_file_close(&file);
     hy_window_bytes = before;
@@ -210,12 +198,12 @@ static void sizes_are_checked(void **state)
     hy_matrix_file file;
 
     (void)state;
-    expect(
+    io_expect(
         hy_matrix_file_open(io_ctx, hy_file_formats, io_data("bad_data_long.npy"), &file),
         HYBRID_BAD_FILE, "49 bytes of data where the shape needs 48");
-    expect(hy_matrix_file_open(io_ctx, hy_file_formats, io_data("bad_data_short.npy"),
-                               &file),
-           HYBRID_BAD_FILE, "bad_data_short.npy: ");
+    io_expect(hy_matrix_file_open(io_ctx, hy_file_formats, io_data("bad_data_short.npy"),
+                                  &file),
+              HYBRID_BAD_FILE, "bad_data_short.npy: ");
 }
 
 static hybrid_status write_and_open(const hybrid_dense *X, hy_file_writer *writer,
@@ -230,7 +218,7 @@ static hybrid_status write_and_open(const hybrid_dense *X, hy_file_writer *write
         writer->ops->abort(writer);
         return status;
     }
-    must(writer->ops->finish(writer));
+    io_ok(writer->ops->finish(writer));
     return hy_matrix_file_open(io_ctx, hy_file_formats, io_data("good_i4.npy"), file);
 }
 

@@ -15,20 +15,8 @@
 #include "io/npz/npz.h"
 #include "io/npz/zip_file.h"
 #include "support/engines/io_fixture.h"
+#include "support/files/io_status.h"
 #include "support/inputs/cases.h"
-
-static void must(hybrid_status status)
-{
-    if (status != HYBRID_OK)
-        fail_msg("%s", io_ctx->message.text);
-}
-
-static void expect(hybrid_status is, hybrid_status wanted, const char *part)
-{
-    if (is != wanted || !strstr(io_ctx->message.text, part))
-        fail_msg("status %d: '%s' is not in '%s'", (int)is, part, io_ctx->message.text);
-    hy_message_clear(&io_ctx->message);
-}
 
 /* ---- reading: all good files have the same 4 x 4 matrix ---- */
 
@@ -44,7 +32,7 @@ static void rows_are_read(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         hybrid_csr A;
-        must(hy_matrix_file_read(io_ctx, hy_file_formats, io_data(names[i]), &A));
+        io_ok(hy_matrix_file_read(io_ctx, hy_file_formats, io_data(names[i]), &A));
         assert_true(A.rows == 4 && A.cols == 4 && A.nnz == 6);
         assert_int_equal(A.type, i == 2 ? HYBRID_F32 : HYBRID_F64);
         for (int64_t row = 0; row <= 4; row++)
@@ -65,7 +53,7 @@ static hybrid_status open_entries(const char *name, hy_entry_reader *entries)
     hy_input input;
 
     *entries = (hy_entry_reader){.ops = NULL};
-    must(hy_input_open(io_ctx, io_data(name), &input));
+    io_ok(hy_input_open(io_ctx, io_data(name), &input));
     const hy_opening opening   = {&input, NULL};
     const hybrid_status status = hy_format_npz.open(io_ctx, &opening, &file, entries);
     hy_input_close(io_ctx, &input);
@@ -96,11 +84,11 @@ static void entries_are_read(void **state)
             hy_entry entry[8];
             int64_t count, all = 0;
             double sum = 0;
-            must(open_entries(names[i], &entries));
+            io_ok(open_entries(names[i], &entries));
             assert_true(entries.rows == 4 && entries.cols == 4 && entries.nnz == 6 &&
                         entries.type == HYBRID_F64);
             do {
-                must(entries.ops->next(&entries, most, entry, &count));
+                io_ok(entries.ops->next(&entries, most, entry, &count));
                 assert_true(count <= most && (count > 0 || all == 6));
                 for (int64_t k = 0; k < count; k++) {
                     assert_true(entry[k].value == wanted(entry[k].row, entry[k].col));
@@ -122,12 +110,12 @@ static void members_are_streamed(void **state)
 
     (void)state;
     io_ctx->spill_path = "/absent";
-    must(hy_matrix_file_read(io_ctx, hy_file_formats, io_data("good_coo.npz"), &A));
+    io_ok(hy_matrix_file_read(io_ctx, hy_file_formats, io_data("good_coo.npz"), &A));
     assert_true(A.nnz == 6 && ((double *)A.val)[5] == values[5]);
     hy_csr_free(io_ctx, &A);
-    expect(hy_matrix_file_read(io_ctx, hy_file_formats, io_data("good_csr_deflated.npz"),
-                               &A),
-           HYBRID_IO_FAILED, "cannot create a temporary file in the folder '/absent'");
+    io_expect(hy_matrix_file_read(io_ctx, hy_file_formats,
+                                  io_data("good_csr_deflated.npz"), &A),
+              HYBRID_IO_FAILED, "cannot create a temporary file in the folder '/absent'");
     io_ctx->spill_path = usual;
 }
 
@@ -152,8 +140,8 @@ static void checksums_of_streams_are_verified(void **state)
         all[i + 16] ^= 1;
         snprintf(why, sizeof why, "member '%.*s' has a wrong checksum", (int)length,
                  all + i + 46);
-        expect(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("wrong.npz"), &A),
-               HYBRID_BAD_FILE, why);
+        io_expect(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("wrong.npz"), &A),
+                  HYBRID_BAD_FILE, why);
         members++;
     }
     assert_int_equal(members, 3);
@@ -168,10 +156,10 @@ static void dense_members_are_read(void **state)
 
     (void)state;
     snprintf(name, sizeof name, "%s::Y", io_data("good_dense.npz"));
-    must(hy_matrix_file_open(io_ctx, hy_file_formats, name, &file));
+    io_ok(hy_matrix_file_open(io_ctx, hy_file_formats, name, &file));
     assert_true(!file.sparse && file.dense.rows == 4 && file.dense.cols == 2 &&
                 file.dense.order == HYBRID_COL_MAJOR && file.values.count == 8);
-    must(hy_stored_read(&file.values, 3, 1, &value));
+    io_ok(hy_stored_read(&file.values, 3, 1, &value));
     assert_true(value == 5);
     hy_matrix_file_close(&file);
 }
@@ -254,9 +242,9 @@ static void each_fault_is_named(void **state)
         snprintf(name, sizeof name, "%s.npz", refusals[i].name);
         const hybrid_status status = read_any(name);
         if (status != HYBRID_BAD_MATRIX)
-            expect(status, HYBRID_BAD_FILE, refusals[i].sentence);
+            io_expect(status, HYBRID_BAD_FILE, refusals[i].sentence);
         else
-            expect(status, HYBRID_BAD_MATRIX, refusals[i].sentence);
+            io_expect(status, HYBRID_BAD_MATRIX, refusals[i].sentence);
         assert_true(hy_meter_used(&io_ctx->memory.meter) <= used);
     }
 }
@@ -271,8 +259,9 @@ static void truncated_files_are_refused(void **state)
     char *all = io_load(io_data("good_csr_deflated.npz"), &bytes);
     for (size_t length = 100; length < bytes; length += 7) {
         io_store(io_temp("cut.npz"), all, length);
-        expect(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("cut.npz"), &A),
-               HYBRID_BAD_FILE, "cut.npz: the ZIP file is damaged: its end is missing");
+        io_expect(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("cut.npz"), &A),
+                  HYBRID_BAD_FILE,
+                  "cut.npz: the ZIP file is damaged: its end is missing");
     }
     free(all);
 }
@@ -283,13 +272,13 @@ static void a_file_without_a_place_is_refused(void **state)
     char byte;
 
     (void)state;
-    expect(hy_zip_open(io_ctx, "/absent/a.npz", &zip), HYBRID_IO_FAILED,
-           "cannot open '/absent/a.npz': No such file or directory");
-    expect(hy_zip_open(io_ctx, "/dev/null", &zip), HYBRID_BAD_FILE,
-           "a ZIP file must be a regular file, because its directory is at its end");
-    must(hy_zip_open(io_ctx, io_data("good_csr.npz"), &zip));
-    expect(hy_zip_read(&zip, zip.size, &byte, 1), HYBRID_IO_FAILED,
-           "cannot be read: the file has become shorter");
+    io_expect(hy_zip_open(io_ctx, "/absent/a.npz", &zip), HYBRID_IO_FAILED,
+              "cannot open '/absent/a.npz': No such file or directory");
+    io_expect(hy_zip_open(io_ctx, "/dev/null", &zip), HYBRID_BAD_FILE,
+              "a ZIP file must be a regular file, because its directory is at its end");
+    io_ok(hy_zip_open(io_ctx, io_data("good_csr.npz"), &zip));
+    io_expect(hy_zip_read(&zip, zip.size, &byte, 1), HYBRID_IO_FAILED,
+              "cannot be read: the file has become shorter");
     hy_zip_close(&zip);
 }
 
@@ -306,8 +295,8 @@ static void a_large_directory_is_refused(void **state)
     assert_non_null(all);
     memcpy(all + BYTES, end, sizeof end);
     io_store(io_temp("large.npz"), all, BYTES + 22);
-    expect(hy_zip_open(io_ctx, io_temp("large.npz"), &zip), HYBRID_BAD_FILE,
-           "its directory has more than 16 MiB");
+    io_expect(hy_zip_open(io_ctx, io_temp("large.npz"), &zip), HYBRID_BAD_FILE,
+              "its directory has more than 16 MiB");
     free(all);
 }
 
@@ -337,8 +326,8 @@ static void matrices_survive(void **state)
         hy_file_writer writer;
         hybrid_csr A, B;
         matrix_random(3000, 400, 30, 1, kind, &A);
-        must(write_matrix(&A, &writer));
-        must(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("b.npz"), &B));
+        io_ok(write_matrix(&A, &writer));
+        io_ok(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("b.npz"), &B));
         assert_true(A.rows == B.rows && A.cols == B.cols && A.nnz == B.nnz &&
                     A.type == B.type);
         for (int64_t row = 0; row <= A.rows; row++)
@@ -357,15 +346,16 @@ static void impossible_files_are_refused(void **state)
     hy_file_writer writer;
 
     (void)state;
-    expect(hy_npz_create(io_ctx, io_temp("b.npz"), &shape, &writer), HYBRID_BAD_ARGUMENT,
-           "a .npz file needs a sparse matrix whose number of entries is known");
+    io_expect(hy_npz_create(io_ctx, io_temp("b.npz"), &shape, &writer),
+              HYBRID_BAD_ARGUMENT,
+              "a .npz file needs a sparse matrix whose number of entries is known");
     shape.nnz = INT64_MAX / 8;
-    expect(hy_npz_create(io_ctx, io_temp("b.npz"), &shape, &writer), HYBRID_BAD_ARGUMENT,
-           "b.npz: the matrix is too large for a file");
+    io_expect(hy_npz_create(io_ctx, io_temp("b.npz"), &shape, &writer),
+              HYBRID_BAD_ARGUMENT, "b.npz: the matrix is too large for a file");
     shape.nnz = 5;
-    must(hy_npz_create(io_ctx, io_temp("b.npz"), &shape, &writer));
-    expect(writer.ops->finish(&writer), HYBRID_BAD_ARGUMENT,
-           "the matrix has fewer rows or entries than were announced");
+    io_ok(hy_npz_create(io_ctx, io_temp("b.npz"), &shape, &writer));
+    io_expect(writer.ops->finish(&writer), HYBRID_BAD_ARGUMENT,
+              "the matrix has fewer rows or entries than were announced");
     writer.ops->abort(&writer);
 }
 

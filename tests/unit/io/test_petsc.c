@@ -13,20 +13,8 @@
 #include "io/formats/file_format.h"
 #include "io/petsc/petsc.h"
 #include "support/engines/io_fixture.h"
+#include "support/files/io_status.h"
 #include "support/inputs/builder.h"
-
-static void must(hybrid_status status)
-{
-    if (status != HYBRID_OK)
-        fail_msg("%s", io_ctx->message.text);
-}
-
-static void expect(hybrid_status is, hybrid_status wanted, const char *part)
-{
-    if (is != wanted || !strstr(io_ctx->message.text, part))
-        fail_msg("status %d: '%s' is not in '%s'", (int)is, part, io_ctx->message.text);
-    hy_message_clear(&io_ctx->message);
-}
 
 static const int64_t offsets[] = {0, 2, 2, 4, 6};
 static const int32_t columns[] = {0, 2, 1, 3, 0, 3};
@@ -40,7 +28,7 @@ static void matrices_are_read(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         hybrid_csr A;
-        must(hy_matrix_file_read(io_ctx, hy_file_formats, io_data(names[i]), &A));
+        io_ok(hy_matrix_file_read(io_ctx, hy_file_formats, io_data(names[i]), &A));
         assert_true(A.rows == 4 && A.cols == 4 && A.nnz == 6);
         assert_int_equal(A.type, i == 2 ? HYBRID_F32 : HYBRID_F64);
         for (int64_t row = 0; row <= 4; row++)
@@ -59,11 +47,11 @@ static void dense_matrices_are_read(void **state)
     double found[4];
 
     (void)state;
-    must(
+    io_ok(
         hy_matrix_file_open(io_ctx, hy_file_formats, io_data("good_dense.petsc"), &file));
     assert_true(!file.sparse && file.dense.rows == 4 && file.dense.cols == 4 &&
                 file.dense.order == HYBRID_ROW_MAJOR && file.values.count == 16);
-    must(hy_stored_read(&file.values, 8, 4, found));
+    io_ok(hy_stored_read(&file.values, 8, 4, found));
     assert_true(found[0] == 0 && found[1] == -3 && found[2] == 0 && found[3] == 4);
     hy_matrix_file_close(&file);
 }
@@ -102,8 +90,8 @@ static void each_fault_is_named(void **state)
         char name[64];
         hybrid_csr A;
         snprintf(name, sizeof name, "%s.petsc", refusals[i].name);
-        expect(hy_matrix_file_read(io_ctx, hy_file_formats, io_data(name), &A),
-               refusals[i].status, refusals[i].sentence);
+        io_expect(hy_matrix_file_read(io_ctx, hy_file_formats, io_data(name), &A),
+                  refusals[i].status, refusals[i].sentence);
         assert_true(hy_meter_used(&io_ctx->memory.meter) <= used);
     }
 }
@@ -118,14 +106,14 @@ static void other_files_are_refused(void **state)
     (void)state;
     char *all                = io_load(io_data("good_i4.petsc"), &bytes);
     const hy_opening opening = {&input, NULL};
-    must(hy_input_copy(io_ctx, "/dev/null", all, bytes, &input));
-    expect(hy_format_petsc.open(io_ctx, &opening, &file, &entries), HYBRID_BAD_FILE,
-           "/dev/null: a PETSc matrix must be in a regular file");
+    io_ok(hy_input_copy(io_ctx, "/dev/null", all, bytes, &input));
+    io_expect(hy_format_petsc.open(io_ctx, &opening, &file, &entries), HYBRID_BAD_FILE,
+              "/dev/null: a PETSc matrix must be in a regular file");
     hy_input_close(io_ctx, &input);
-    must(hy_input_copy(io_ctx, "short", all, 14, &input));
+    io_ok(hy_input_copy(io_ctx, "short", all, 14, &input));
     assert_int_equal(hy_format_petsc.is(&input), 0);
-    expect(hy_format_petsc.open(io_ctx, &opening, &file, &entries), HYBRID_BAD_FILE,
-           "short: is not a matrix of PETSc");
+    io_expect(hy_format_petsc.open(io_ctx, &opening, &file, &entries), HYBRID_BAD_FILE,
+              "short: is not a matrix of PETSc");
     hy_input_close(io_ctx, &input);
     free(all);
 }
@@ -163,7 +151,7 @@ static void check_offsets(const hybrid_csr *A)
 {
     hy_matrix_file file;
 
-    must(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("b.petsc"), &file));
+    io_ok(hy_matrix_file_open(io_ctx, hy_file_formats, io_temp("b.petsc"), &file));
     int64_t *found = malloc((size_t)(A->rows + 1) * 8);
     assert_non_null(found);
     assert_int_equal(file.row_ptr.count, A->rows + 1);
@@ -171,7 +159,7 @@ static void check_offsets(const hybrid_csr *A)
         const int64_t first = k % 4 == 0 ? 0 : test_below(1, k, A->rows + 1);
         const int64_t count =
             k % 4 < 2 ? A->rows + 1 - first : test_below(2, k, A->rows + 2 - first);
-        must(hy_stored_read(&file.row_ptr, first, count, found));
+        io_ok(hy_stored_read(&file.row_ptr, first, count, found));
         for (int64_t i = 0; i < count; i++)
             assert_int_equal(found[i], hy_offset(A, first + i));
     }
@@ -188,9 +176,9 @@ static void lengths_become_offsets(void **state)
         const test_kind kind = {i & 1 ? HYBRID_F32 : HYBRID_F64, HYBRID_I64, 1};
         hy_file_writer writer;
         hybrid_csr A = tall_matrix(rows[i / 2], kind), B;
-        must(write_matrix(&A, &writer));
+        io_ok(write_matrix(&A, &writer));
         check_offsets(&A);
-        must(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("b.petsc"), &B));
+        io_ok(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("b.petsc"), &B));
         assert_true(B.nnz == A.nnz && B.type == HYBRID_F64);
         assert_memory_equal(A.col, B.col, (size_t)A.nnz * 4);
         for (int64_t k = 0; k < A.nnz; k++)
@@ -208,16 +196,16 @@ static void impossible_files_are_refused(void **state)
     hy_file_writer writer;
 
     (void)state;
-    expect(
+    io_expect(
         hy_petsc_create(io_ctx, io_temp("b.petsc"), &shape, &writer), HYBRID_BAD_ARGUMENT,
         "a sparse matrix of PETSc begins with its number of entries, which is not known");
     shape.nnz = INT64_MAX / 32;
-    expect(hy_petsc_create(io_ctx, io_temp("b.petsc"), &shape, &writer),
-           HYBRID_BAD_ARGUMENT, "b.petsc: the matrix is too large for a file");
+    io_expect(hy_petsc_create(io_ctx, io_temp("b.petsc"), &shape, &writer),
+              HYBRID_BAD_ARGUMENT, "b.petsc: the matrix is too large for a file");
     shape.nnz = 5;
-    must(hy_petsc_create(io_ctx, io_temp("b.petsc"), &shape, &writer));
-    expect(writer.ops->finish(&writer), HYBRID_BAD_ARGUMENT,
-           "the matrix has fewer rows or entries than were announced");
+    io_ok(hy_petsc_create(io_ctx, io_temp("b.petsc"), &shape, &writer));
+    io_expect(writer.ops->finish(&writer), HYBRID_BAD_ARGUMENT,
+              "the matrix has fewer rows or entries than were announced");
     writer.ops->abort(&writer);
 }
 

@@ -14,22 +14,10 @@
 #include "io/formats/file_format.h"
 #include "io/formats/raw_write.h"
 #include "support/engines/io_fixture.h"
+#include "support/files/io_status.h"
 #include "support/inputs/cases.h"
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
-
-static void must(hybrid_status status)
-{
-    if (status != HYBRID_OK)
-        fail_msg("%s", io_ctx->message.text);
-}
-
-static void expect(hybrid_status is, hybrid_status wanted, const char *part)
-{
-    if (is != wanted || !strstr(io_ctx->message.text, part))
-        fail_msg("status %d: '%s' is not in '%s'", (int)is, part, io_ctx->message.text);
-    hy_message_clear(&io_ctx->message);
-}
 
 /* Writes A to NAME.part, as if the file should be renamed to NAME. */
 static hybrid_status write_rows(const hybrid_csr *A, const char *name,
@@ -65,7 +53,7 @@ static void check(const hybrid_csr *A, const char *name)
 {
     hybrid_csr B;
 
-    must(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp(name), &B));
+    io_ok(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp(name), &B));
     assert_true(A->rows == B.rows && A->cols == B.cols && A->nnz == B.nnz);
     for (int64_t row = 0; row <= A->rows; row++)
         assert_int_equal(hy_offset(A, row), hy_offset(&B, row));
@@ -87,10 +75,10 @@ static void an_old_matrix_is_whole_until_it_is_replaced(void **state)
         for (unsigned i = 0; i < 5; i++) {
             hy_file_writer writer;
             matrix_random(300, 40, 5, i, f64, &A);
-            must(write_rows(&A, names[n], &writer));
+            io_ok(write_rows(&A, names[n], &writer));
             if (i > 0)
                 check(&before, names[n]);
-            must(writer.ops->finish(&writer));
+            io_ok(writer.ops->finish(&writer));
             if (i > 0)
                 check(&before, names[n]);
             put_in_place(names[n]);
@@ -109,7 +97,7 @@ static void an_abandoned_file_leaves_no_numbers(void **state)
 
     (void)state;
     matrix_random(300, 40, 5, 1, f64, &A);
-    must(write_rows(&A, "gone.json", &writer));
+    io_ok(write_rows(&A, "gone.json", &writer));
     assert_int_equal(access(io_temp("gone.index.bin"), F_OK), 0);
     writer.ops->abort(&writer);
     assert_int_equal(access(io_temp("gone.index.bin"), F_OK), -1);
@@ -124,15 +112,15 @@ static void impossible_files_are_refused(void **state)
     hy_file_writer writer;
 
     (void)state;
-    expect(hy_raw_create(io_ctx, "C.json", &shape, &writer), HYBRID_BAD_ARGUMENT,
-           "C.json: the matrix is too large for a file");
+    io_expect(hy_raw_create(io_ctx, "C.json", &shape, &writer), HYBRID_BAD_ARGUMENT,
+              "C.json: the matrix is too large for a file");
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     shape.cols            = 3;
-    expect(hy_raw_create(io_ctx, name, &shape, &writer), HYBRID_BAD_ARGUMENT,
-           "a path of 4999 bytes is too long for a file");
-    expect(hy_raw_create(io_ctx, "/absent/C.json", &shape, &writer), HYBRID_IO_FAILED,
-           "cannot write '/absent/C.values.bin': No such file or directory");
+    io_expect(hy_raw_create(io_ctx, name, &shape, &writer), HYBRID_BAD_ARGUMENT,
+              "a path of 4999 bytes is too long for a file");
+    io_expect(hy_raw_create(io_ctx, "/absent/C.json", &shape, &writer), HYBRID_IO_FAILED,
+              "cannot write '/absent/C.values.bin': No such file or directory");
 }
 
 static void each_allocation_may_fail(void **state)
@@ -154,8 +142,8 @@ static void each_allocation_may_fail(void **state)
         hy_message_clear(&io_ctx->message);
     }
     io_ctx->memory.failures = 0;
-    must(status);
-    must(writer.ops->finish(&writer));
+    io_ok(status);
+    io_ok(writer.ops->finish(&writer));
     assert_true(failed > 7);
     assert_true(hy_meter_used(&io_ctx->memory.meter) <= used);
     put_in_place("D.json");

@@ -17,26 +17,15 @@
 #include "io/sort/records.h"
 #include "io/sort/spill.h"
 #include "support/engines/io_fixture.h"
+#include "support/files/open_files.h"
 #include "support/subjects/entry_list.h"
-
-static int open_files(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    int count   = 0;
-
-    assert_non_null(folder);
-    while (readdir(folder))
-        count++;
-    closedir(folder);
-    return count;
-}
 
 static void each_allocation_may_fail(void **state)
 {
     (void)state;
     for (int64_t run = 0; run <= 60; run += 60) {
         entry_list l    = entry_list_make(RANDOM, 500, 30, 30);
-        const int files = open_files();
+        const int files = count_open_files();
         hy_results_trim(io_ctx);
         const int64_t used = hy_meter_used(&io_ctx->memory.meter);
         hybrid_status status;
@@ -54,7 +43,7 @@ static void each_allocation_may_fail(void **state)
             hy_message_clear(&io_ctx->message);
             hy_results_trim(io_ctx);
             assert_int_equal(hy_meter_used(&io_ctx->memory.meter), used);
-            assert_int_equal(open_files(), files);
+            assert_int_equal(count_open_files(), files);
         } while (status != HYBRID_OK);
         assert_true(failing > 8);
         free(l.entry);
@@ -64,7 +53,7 @@ static void each_allocation_may_fail(void **state)
 static void each_batch_may_fail(void **state)
 {
     entry_list l    = entry_list_make(RANDOM, 300, 30, 30);
-    const int files = open_files();
+    const int files = count_open_files();
     hy_matrix_file A;
     hybrid_status status;
     int64_t calls = 0;
@@ -78,7 +67,7 @@ static void each_batch_may_fail(void **state)
         status       = entry_list_sort(&l, HYBRID_F64, &A);
         assert_true(status == HYBRID_OK || strstr(io_ctx->message.text, "is lost"));
         hy_matrix_file_close(&A);
-        assert_int_equal(open_files(), files);
+        assert_int_equal(count_open_files(), files);
     } while (status != HYBRID_OK);
     assert_true(calls > 10);
     free(l.entry);
@@ -86,14 +75,14 @@ static void each_batch_may_fail(void **state)
 
 static void check_spill_error(entry_list *l, const char *sentence)
 {
-    const int files = open_files();
+    const int files = count_open_files();
     hy_matrix_file A;
 
     hy_message_clear(&io_ctx->message);
     assert_int_equal(entry_list_sort(l, HYBRID_F64, &A), HYBRID_IO_FAILED);
     if (!strstr(io_ctx->message.text, sentence))
         fail_msg("'%s', not '%s'", io_ctx->message.text, sentence);
-    assert_int_equal(open_files(), files);
+    assert_int_equal(count_open_files(), files);
 }
 
 /* Sorting fails with a message if temporary files may not grow beyond some size, as on a

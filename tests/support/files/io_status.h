@@ -1,0 +1,15 @@
+/* tests/support/files/io_status.h - checks what a function returned to a test that uses
+   `io_ctx` (io_fixture.h). A failed check fails the test. */
+#ifndef IO_STATUS_H
+#define IO_STATUS_H
+
+#include "hybrid_spmm.h"
+
+/* Checks that the status is HYBRID_OK, and prints the message of io_ctx if not. */
+void io_ok(hybrid_status status);
+
+/* Checks that the status `is` is the wanted one, and that the message of io_ctx contains
+   `part`. Clears the message. */
+void io_expect(hybrid_status is, hybrid_status wanted, const char *part);
+
+#endif /* IO_STATUS_H */
