@@ -18,15 +18,30 @@
 
 /* ---- binding ---------------------------------------------------------------------- */
 
-/* Worker i begins on core i * cores / most. These cores differ, so no node has more
-   workers than cores. */
-int hy_pool_choose_node(const hy_pool *pool, int index, int most)
+/* Returns the core on which worker `index` begins. Those of the regular workers are
+   spread evenly over all cores, and so over the nodes. The reserve gets the cores
+   between. Cores of workers differ, so no node has more workers than cores. */
+static int core_of(const hy_pool *pool, int index)
 {
-    const int64_t cores = hy_topology_cores(pool->topology);
+    const int64_t cores = hy_topology_cores(pool->topology), regular = pool->regular;
+    int64_t next = 0; /* the next regular worker, in the order of cores */
+    int64_t core = 0;
 
+    if (index < regular)
+        return (int)(index * cores / regular);
+    for (int64_t skip = index - regular;; core++) {
+        if (next < regular && next * cores / regular == core)
+            next++;
+        else if (skip-- == 0)
+            return (int)core;
+    }
+}
+
+int hy_pool_choose_node(const hy_pool *pool, int index)
+{
     return pool->binding == HY_BOUND_NEVER
                ? -1
-               : hy_topology_node_at(pool->topology, (int)(index * cores / most));
+               : hy_topology_node_at(pool->topology, core_of(pool, index));
 }
 
 hybrid_status hy_pool_choose_binding(hy_context *ctx, hy_pool *pool, int most)
@@ -41,7 +56,7 @@ hybrid_status hy_pool_choose_binding(hy_context *ctx, hy_pool *pool, int most)
         pool->binding = HY_BOUND_NEVER;
     else
         pool->binding = pool->regular == cores ? HY_BOUND_ALWAYS : HY_BOUND_ASLEEP;
-    pool->has_nodes = hy_pool_choose_node(pool, 0, most) >= 0;
+    pool->has_nodes = hy_pool_choose_node(pool, 0) >= 0;
     return HYBRID_OK;
 }
 

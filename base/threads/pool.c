@@ -254,7 +254,7 @@ static hybrid_status start(hy_context *ctx, hy_pool *pool, int threads)
         w->pool             = pool;
         w->index            = i;
         w->cpu              = -1;
-        w->node             = hy_pool_choose_node(pool, i, threads);
+        w->node             = hy_pool_choose_node(pool, i);
         w->ran_ns           = -1;
         pthread_cond_init(&w->called, NULL);
         snprintf(w->name, HY_WORKER_NAME, "cpu%d", i);

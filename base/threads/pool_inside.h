@@ -127,8 +127,8 @@ hybrid_status hy_pool_choose_binding(hy_context *ctx, hy_pool *pool, int most);
    core. */
 int hy_pool_find_replaced(const hy_pool *pool);
 
-/* Chooses the NUMA node of worker `index` of `most`; -1: none. */
-int hy_pool_choose_node(const hy_pool *pool, int index, int most);
+/* Chooses the NUMA node of worker `index`; -1: none. */
+int hy_pool_choose_node(const hy_pool *pool, int index);
 
 /* Lets a worker run where it may while it is awake: on its core, on the cores of its
    node, or on all cores. */

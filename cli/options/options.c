@@ -91,7 +91,7 @@ const cli_option cli_option_table[] = {
      "How CPU and GPU divide the work: auto, gpu, host, or the CPU's share of A*X from 0 "
      "to 1."},
     {"threads", 0, COMPUTES | CLI_CALIBRATE, &cli_kind_threads, FIELD(int64_t, threads),
-     "Number of CPU workers. The default is one per core, or three fewer beside a GPU."},
+     "Number of CPU workers. The default is one per core, or fewer beside a GPU."},
     {"device-memory", 0, PRODUCT, &cli_kind_size, FIELD(size_t, device_bytes),
      "Use at most SIZE of a GPU's memory. KB, MB and GB are powers of 1000; K, M, G, "
      "KiB, MiB and GiB are powers of 1024."},

@@ -10,6 +10,12 @@
 
 enum { MANY_CORES = 8 };
 
+/* Most workers that pack and store for one device, and for all. The memory of a host is
+   busy with fewer threads than a large machine has cores, and further ones spin and wake
+   in vain: with 61 workers instead of 16, A*X on one of 64 cores' four H100 takes 170 ms
+   instead of 88 (docs/lab/many-cores.md). */
+enum { DEVICE_WORKERS = 16, DEVICES_WORKERS = 32 };
+
 /* Returns the number, 1 to INT_MAX, with which `text` begins; 0 if it begins with none.
  *rest points behind the number. */
 static int leading_number(const char *text, char **rest)
@@ -47,9 +53,10 @@ static hybrid_status own_threads(hy_context *ctx, int *threads)
 }
 
 hybrid_status hy_thread_count(hy_context *ctx, const hy_topology *topology, int wanted,
-                              int feeds_device, int *threads, int *reserve)
+                              int devices, int *threads, int *reserve)
 {
     const int cores = hy_topology_cores(topology);
+    const int most  = devices == 1 ? DEVICE_WORKERS : DEVICES_WORKERS;
 
     *reserve = 0;
     *threads = wanted;
@@ -59,7 +66,9 @@ hybrid_status hy_thread_count(hy_context *ctx, const hy_topology *topology, int 
         *threads = omp_threads(cores);
     if (*threads > 0)
         return HYBRID_OK;
-    *reserve = feeds_device && cores >= MANY_CORES ? HY_DRIVER_CORES : 0;
-    *threads = cores - *reserve;
+    *threads = devices > 0 && cores >= MANY_CORES
+                   ? (int)hy_min(cores - HY_DRIVER_CORES, most)
+                   : cores;
+    *reserve = cores - *threads;
     return HYBRID_OK;
 }

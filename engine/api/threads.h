@@ -16,9 +16,10 @@
                            ignored if it is not a number
        number of cores     minus *reserve
 
-   *reserve is the number of additional workers that help when the CPU computes alone. It
-   is 0 if a number was given, if `feeds_device` is 0, or if there are few cores. */
+   *reserve is the number of additional workers, which help when the CPU computes alone. It
+   is 0 if a number was given, if the engine has no device (`devices` is 0), or if there
+   are few cores. */
 hybrid_status hy_thread_count(hy_context *ctx, const hy_topology *topology, int wanted,
-                              int feeds_device, int *threads, int *reserve);
+                              int devices, int *threads, int *reserve);
 
 #endif /* HY_THREADS_H */

@@ -18,6 +18,13 @@ int64_t hy_plan_resident_chunks(const hybrid_plan *plan)
     return sum;
 }
 
+/* Returns the share of the product's rows that the portion's chunks will compute. All
+   portions of a SpGEMM list chunks of all rows, of which each site claims its share. */
+static double share_of(const hy_portion *p)
+{
+    return p->product->op == HY_SPGEMM ? p->weight : 1;
+}
+
 /* Returns the predicted seconds of kernels on the portion's device. */
 static double device_s(const hy_portion *p)
 {
@@ -29,7 +36,7 @@ static double device_s(const hy_portion *p)
         const hy_cost cost   = hy_cost_of(chunk.variant, &chunk.features, &p->rates);
         sum += cost.multiply_s + cost.finish_s;
     }
-    return p->product->op == HY_SPGEMM ? sum * p->weight : sum;
+    return sum * share_of(p);
 }
 
 /* Adds `bytes` to *sum. The sum is -1, unknown, if one of its parts is. */
@@ -45,7 +52,7 @@ static void add_portion(const hy_portion *p, hybrid_report *report)
 
     report->chunks += p->site->list.count;
     report->predicted_h2d_bytes += p->site->up;
-    report->predicted_d2h_bytes += p->traffic.down;
+    report->predicted_d2h_bytes += (int64_t)((double)p->traffic.down * share_of(p));
     add_known(&report->other_h2d_bytes, p->traffic.other_up);
     add_known(&report->b_h2d_bytes, p->traffic.b_up);
     add_known(&report->least_b_h2d_bytes, p->traffic.b_least);

@@ -52,6 +52,28 @@ static void workers_are_spread_over_the_nodes(void **state)
     }
 }
 
+/* Regular workers are on both nodes, and the reserve on the cores that they leave. */
+static void the_reserve_is_spread_over_the_nodes(void **state)
+{
+    hy_context *ctx = open_machine("node:2 core:4 pu:1", 1);
+
+    (void)state;
+    for (int regular = 2; regular < CORES; regular++) {
+        hy_pool *pool = NULL;
+        int first     = 0;
+        assert_int_equal(
+            hy_pool_create(ctx, test_topology(ctx), regular, CORES - regular, &pool),
+            HYBRID_OK);
+        for (int i = 0; i < regular; i++)
+            first += pool->workers[i].node == 0;
+        assert_int_equal(first, (regular + 1) / 2);
+        assert_int_equal(on_node(pool, 0), EACH);
+        assert_int_equal(on_node(pool, 1), EACH);
+        hy_pool_destroy(ctx, pool);
+    }
+    test_context_free(ctx);
+}
+
 static void other_workers_have_no_node(void **state)
 {
     static const struct {
@@ -238,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(workers_are_spread_over_the_nodes),
+        cmocka_unit_test(the_reserve_is_spread_over_the_nodes),
         cmocka_unit_test(other_workers_have_no_node),
         cmocka_unit_test(workers_sleep_on_their_node),
         cmocka_unit_test(a_worker_takes_tasks_of_its_node_first),
