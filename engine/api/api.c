@@ -48,7 +48,7 @@ static hybrid_status plan_sparse(hybrid_engine *engine, const hybrid_csr *A,
     if (!plan)
         return hy_fail(&engine->ctx, HYBRID_BAD_ARGUMENT, "plan is NULL");
     HY_TRY(hy_find_sparse(engine, options, A, B, &o));
-    HY_TRY(hy_prepare_sparse(engine, o.flags, &A, &B));
+    HY_TRY(hy_prepare(engine, o.flags, &A, &B));
     return make_plan(engine, A, B, 0, &o, plan);
 }
 
@@ -75,9 +75,7 @@ static hybrid_status plan_dense(hybrid_engine *engine, const hybrid_csr *A,
     HY_TRY(hy_spaces_csr(&engine->spaces, A, "A"));
     HY_TRY(hy_begin_rows(engine, A->rows));
     HY_TRY(hy_spaces_options(&engine->spaces, 1, &o));
-    HY_TRY(hy_spaces_fetch(&engine->spaces, &A));
-    HY_TRY(hy_check_patterns(ctx, A, NULL, o.flags));
-    HY_TRY(hy_narrow_add(ctx, &engine->narrow, &A, "A"));
+    HY_TRY(hy_prepare(engine, o.flags, &A, NULL));
     return make_plan(engine, A, NULL, dense_cols, &o, plan);
 }
 

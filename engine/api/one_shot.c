@@ -54,7 +54,7 @@ static hybrid_status multiply_sparse(hybrid_engine *engine,
         HY_TRY(hy_direct_spgemm(engine, &o, A, B, &start, C, &end));
     if (end == HY_DIRECT_DONE)
         return HYBRID_OK;
-    HY_TRY(hy_prepare_sparse(engine, o.flags | checked_after(end), &A, &B));
+    HY_TRY(hy_prepare(engine, o.flags | checked_after(end), &A, &B));
     return run_one_shot_sparse(engine, &o, A, B, &start, C);
 }
 
@@ -141,9 +141,7 @@ static hybrid_status multiply_dense(hybrid_engine *engine,
         HY_TRY(hy_direct_spmm(engine, &o, A, X, &update, &start, &end));
     if (end == HY_DIRECT_DONE)
         return HYBRID_OK;
-    HY_TRY(hy_spaces_fetch(&engine->spaces, &A));
-    HY_TRY(hy_check_patterns(&engine->ctx, A, NULL, o.flags | checked_after(end)));
-    HY_TRY(hy_narrow_add(&engine->ctx, &engine->narrow, &A, "A"));
+    HY_TRY(hy_prepare(engine, o.flags | checked_after(end), &A, NULL));
     return run_one_shot_dense(engine, &o, A, X, &update, &start);
 }
 

@@ -35,13 +35,17 @@ hybrid_status hy_find_sparse(hybrid_engine *engine, const hybrid_plan_options *o
     return hy_spaces_options(&engine->spaces, 0, o);
 }
 
-hybrid_status hy_prepare_sparse(hybrid_engine *engine, unsigned flags,
-                                const hybrid_csr **A, const hybrid_csr **B)
+hybrid_status hy_prepare(hybrid_engine *engine, unsigned flags, const hybrid_csr **A,
+                         const hybrid_csr **B)
 {
+    hy_context *ctx = &engine->ctx;
+
     HY_TRY(hy_spaces_fetch(&engine->spaces, A));
-    HY_TRY(hy_spaces_fetch(&engine->spaces, B));
-    HY_TRY(hy_check_patterns(&engine->ctx, *A, *B, flags));
-    return hy_narrow_two(&engine->ctx, &engine->narrow, A, B);
+    if (B)
+        HY_TRY(hy_spaces_fetch(&engine->spaces, B));
+    HY_TRY(hy_check_patterns(ctx, *A, B ? *B : NULL, flags));
+    HY_TRY(hy_narrow_add(ctx, &engine->narrow, A, "A"));
+    return B ? hy_narrow_add(ctx, &engine->narrow, B, "B") : HYBRID_OK;
 }
 
 hybrid_status hy_find_dense(hybrid_engine *engine, const hybrid_csr *A,

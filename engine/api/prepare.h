@@ -20,8 +20,8 @@ hybrid_status hy_find_dense(hybrid_engine *engine, const hybrid_csr *A,
 
 /* Replaces *A and *B by the matrices to compute with, after checking their patterns:
    views of operands in device memory, and copies with 32-bit columns of those with
-   64-bit columns. */
-hybrid_status hy_prepare_sparse(hybrid_engine *engine, unsigned flags,
-                                const hybrid_csr **A, const hybrid_csr **B);
+   64-bit columns. B is NULL for a product with a dense matrix. */
+hybrid_status hy_prepare(hybrid_engine *engine, unsigned flags, const hybrid_csr **A,
+                         const hybrid_csr **B);
 
 #endif /* HY_PREPARE_H */

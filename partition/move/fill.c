@@ -1,7 +1,7 @@
-/* partition/move/fill.c - fills parts of an image from the operand's source.
+/* partition/move/fill.c - fills parts of an image of X from the source of X.
 
-   A region is a column block of X, or one array of B; slabs are pieces of a column-major
-   X (base/contract/image.h). Elements of a strip, a region or a slab are numbered in the
+   A region is a column block of X; slabs are pieces of a column-major X
+   (base/contract/image.h). Elements of a strip, a region or a slab are numbered in the
    order in which the image stores them. */
 #include "partition/move/fill.h"
 
@@ -156,12 +156,8 @@ static hybrid_status fill_slabs(const hy_image *image, const hy_source *source,
 hybrid_status hy_fill(const hy_image *image, const hy_source *source,
                       const hy_region *region, int64_t begin, int64_t end, char *dst)
 {
-    const hy_rect array = {begin, end - begin, region->begin, 1};
-
     if (begin == end)
         return HYBRID_OK;
-    if (image->form == HY_FORM_CSR)
-        return fill_rect(source, array, dst, 1);
     return (image->form == HY_FORM_SLABS ? fill_slabs : fill_region)(
         image, source, region, begin, end, dst);
 }

@@ -1,4 +1,4 @@
-/* partition/move/fill.h - fills parts of an image from the operand's source.
+/* partition/move/fill.h - fills parts of an image of X from the source of X.
 
    All functions may be called by any thread. They fail only if the source fails, which a
    source in memory never does. */
@@ -9,8 +9,7 @@
 #include "base/contract/source.h"
 
 /* Stores elements [begin, end) of a region at dst, in the order in which the image stores
-   the region (hy_region: a column block of X, or one array of B). Padding at the end of
-   rows becomes 0. */
+   the region (hy_region: a column block of X). Padding at the end of rows becomes 0. */
 hybrid_status hy_fill(const hy_image *image, const hy_source *source,
                       const hy_region *region, int64_t begin, int64_t end, char *dst);
 

@@ -198,7 +198,20 @@ static hybrid_status copy_elements(const hy_loader *loader, hy_lane *lane,
                : lane->backend->ops->copy(lane, to, piece->room, part->bytes);
 }
 
+/* Fills a piece of an array of B, which lies in the image as in its source. */
+static hybrid_status fill_array(void *arg, int worker, int64_t begin, int64_t end)
+{
+    const hy_load_piece *piece = arg;
+    const hy_load_part *part   = &piece->part;
+    const hy_rect rect = {part->begin + begin, end - begin, part->region.begin, 1};
+    const hy_grid to   = {piece->room + (size_t)begin * part->unit_bytes, 1, 1};
+
+    (void)worker;
+    return piece->source->ops->fill(piece->source, &rect, &to);
+}
+
 static const hy_load_way elements = {fill_elements, copy_elements};
+static const hy_load_way array    = {fill_array, copy_elements};
 
 /* Returns the place in the operand's memory of elements [begin, end) of the region if the
    device can read them from there directly, else NULL. */
@@ -227,15 +240,16 @@ size_t hy_load_max_bytes(const hy_loader *loader, const hy_region *region, int64
 hybrid_status hy_load_elements(hy_loader *loader, const hy_region *region, int64_t begin,
                                int64_t end)
 {
-    const size_t size  = region->size;
-    const char *direct = find_run(loader, region, begin, end);
+    const size_t size      = region->size;
+    const char *direct     = find_run(loader, region, begin, end);
+    const hy_load_way *way = loader->image.form == HY_FORM_CSR ? &array : &elements;
     const int64_t most =
         (int64_t)((direct ? loader->ring.direct_bytes : loader->ring.piece_bytes) / size);
 
     for (int64_t at = begin; at < end; at += most) {
         const int64_t stop = end - at < most ? end : at + most;
         const size_t bytes = (size_t)(stop - at) * size;
-        hy_load_part part  = {.way          = &elements,
+        hy_load_part part  = {.way          = way,
                               .region       = *region,
                               .begin        = at,
                               .end          = stop,

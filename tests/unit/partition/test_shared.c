@@ -32,6 +32,18 @@ static int64_t regions_of(const hy_image *image)
     return image->form == HY_FORM_CSR ? 3 : hy_image_col_blocks(image);
 }
 
+/* Fills elements [begin, end) of the region: an array of B, which its source fills, or a
+   column block of X. */
+static hybrid_status fill(const hy_image *image, const hy_source *source,
+                          const hy_region *r, int64_t begin, int64_t end, char *dst)
+{
+    const hy_rect array = {begin, end - begin, r->begin, 1};
+    const hy_grid to    = {dst, 1, 1};
+
+    return image->form == HY_FORM_CSR ? source->ops->fill(source, &array, &to)
+                                      : hy_fill(image, source, r, begin, end, dst);
+}
+
 static char *make_whole(const hy_image *image, const hy_source *source)
 {
     char *whole = poison_block(hy_image_bytes(image));
@@ -39,7 +51,7 @@ static char *make_whole(const hy_image *image, const hy_source *source)
     for (int64_t k = 0; k < regions_of(image); k++) {
         const hy_region r = hy_image_region(image, k);
         assert_int_equal(
-            hy_fill(image, source, &r, 0, r.elements, whole + region_at(image, &r)), 0);
+            fill(image, source, &r, 0, r.elements, whole + region_at(image, &r)), 0);
     }
     assert_true(poison_guard_intact(whole, hy_image_bytes(image)));
     return whole;
@@ -72,7 +84,7 @@ static void check_pieces(const hy_image *image, const hy_source *source,
                 const int64_t end =
                     at + sizes[s] < r.elements ? at + sizes[s] : r.elements;
                 const char *want = whole + region_at(image, &r) + (size_t)at * r.size;
-                assert_int_equal(hy_fill(image, source, &r, at, end, piece), 0);
+                assert_int_equal(fill(image, source, &r, at, end, piece), 0);
                 assert_memory_equal(piece, want, (size_t)(end - at) * r.size);
                 assert_true(poison_guard_intact(piece, room));
                 check_run(image, source, &r, at, end, want);
