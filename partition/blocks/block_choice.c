@@ -22,8 +22,7 @@ static const double STREAM = 1.3, STEP_S = 8e-7;
 
 hy_choi_device hy_choi_device_of(const hy_rates *r)
 {
-    return (hy_choi_device){.sms       = r->width,
-                            .warp      = WARP,
+    return (hy_choi_device){.warp      = WARP,
                             .warps     = r->sm_warps,
                             .blocks    = r->sm_blocks,
                             .registers = r->sm_registers,

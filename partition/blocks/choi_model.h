@@ -17,9 +17,8 @@ extern "C" {
 
 /* ---- occupancy: Table 3, Eq. 8 to 12 ---- */
 
-/* Limits of one multiprocessor (except `sms`). A limit of 0 does not apply. */
+/* Limits of one multiprocessor. A limit of 0 does not apply. */
 typedef struct hy_choi_device {
-    int64_t sms;       /* M: multiprocessors of the device */
     int64_t warp;      /* W: threads of a warp */
     int64_t warps;     /* W_SM: maximum warps at a time */
     int64_t blocks;    /* T_SM: maximum thread blocks at a time */

@@ -1,27 +1,16 @@
-/* partition/parts/b_rows.c - the rows of a B in a file that a range of rows of A touches.
-
-   Rows that are close to each other in the file are read together with the gap between
-   them. One call for each short row would take longer than reading the unwanted bytes. */
+/* partition/parts/b_rows.c - the rows of a B in a file that a range of rows of A
+   touches. */
 #include "partition/parts/b_rows.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "base/contract/image.h"
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "base/memory/shortage.h"
+#include "partition/parts/listed_rows.h"
 
 enum {
-    NEAR_ROWS = 512,    /* one read brings the offsets of two touched rows if their row
-                           numbers differ by at most this */
-    WINDOW = 4096,      /* maximum number of rows, gaps included, whose offsets one read
-                           brings */
-    NEAR_ENTRIES = 512, /* one read brings the entries of two touched rows if at most
-                           this many lie between them */
-    PIECE_BYTES   = 32 << 10,
-    ROWS_GRAIN    = 2048, /* number of rows of B that one worker handles at a time */
     OFFSETS_GRAIN = 1 << 16,
     COLUMNS_GRAIN = 1 << 16,
     ROW_BYTES     = 4 + 8 + 8 /* bytes in memory for each row of B besides its entries:
@@ -29,122 +18,19 @@ enum {
                                  (8) */
 };
 
-/* ---- where rows of B lie --------------------------------------------------------- */
-
-typedef struct gathering {
-    const hy_b_range *range;
-    int64_t *at;    /* position, in the file's arrays, of the first entry of each listed
-                       row (row that A touches) */
-    int64_t *count; /* number of entries of each listed row; after the prefix sum, the
-                       offsets of B */
-} gathering;
-
-/* `listed` has the numbers of the touched rows, ascending. Returns the index after the
-   last one of those, from index i on, whose offsets one read brings; at most `end`. */
-static int64_t window_end(const int32_t *listed, int64_t i, int64_t end)
-{
-    int64_t next = i + 1;
-
-    while (next < end && listed[next] - listed[next - 1] <= NEAR_ROWS &&
-           listed[next] - listed[i] < WINDOW)
-        next++;
-    return next;
-}
-
-static hybrid_status find_entries(void *arg, int part, int64_t begin, int64_t end)
-{
-    const gathering *g    = arg;
-    const int32_t *listed = g->range->touched.rows;
-    int64_t window[WINDOW + 1];
-
-    (void)part;
-    for (int64_t i = begin, next; i < end; i = next) {
-        const int64_t row = listed[i];
-        next              = window_end(listed, i, end);
-        HY_TRY(hy_source_array(g->range->rows->source, HY_CSR_OFFSETS, row,
-                               listed[next - 1] + 2 - row, window));
-        for (int64_t k = i; k < next; k++) {
-            const int64_t *offset = window + (listed[k] - row);
-            g->at[k]              = offset[0];
-            g->count[k]           = offset[1] - offset[0];
-        }
-    }
-    return HYBRID_OK;
-}
-
 /* ---- entries of B ---------------------------------------------------------------- */
-
-/* The touched rows with indices [begin, end) in the list of all touched rows. One read
-   brings their entries. */
-typedef struct run {
-    int64_t begin, end;
-    int64_t first, count; /* in the file: number of the first entry, and number of entries
-                             including those between the rows */
-} run;
-
-/* Returns the run that begins with the touched row of index i and ends at index `end` or
-   before. Its rows have no gaps between them, or they and their gaps fit into the buffer
-   of PIECE_BYTES. */
-static run run_from(const gathering *g, int64_t i, int64_t end)
-{
-    enum { MOST = PIECE_BYTES / 8 };
-    const int64_t *to = g->count;
-    run r             = {i, i + 1, g->at[i], to[i + 1] - to[i]};
-
-    for (; r.end < end; r.end++) {
-        const int64_t gap   = g->at[r.end] - (r.first + r.count);
-        const int64_t count = r.count + gap + to[r.end + 1] - to[r.end];
-        const int has_gaps  = r.count != to[r.end] - to[i] || gap > 0;
-        if (gap < 0 || gap > NEAR_ENTRIES || (has_gaps && count > MOST))
-            break;
-        r.count = count;
-    }
-    return r;
-}
-
-/* Reads one array (columns or values, with elements of `size` bytes) of the rows of `r`
-   from the file. Stores each touched row at its place in `out`, the same array of
-   B. */
-static hybrid_status read_run(const gathering *g, const run *r, int array, size_t size,
-                              char *out)
-{
-    const int64_t *to = g->count;
-    char piece[PIECE_BYTES];
-
-    if (r->count == to[r->end] - to[r->begin])
-        return hy_source_array(g->range->rows->source, array, r->first, r->count,
-                               out + (size_t)to[r->begin] * size);
-    HY_TRY(hy_source_array(g->range->rows->source, array, r->first, r->count, piece));
-    for (int64_t k = r->begin; k < r->end; k++)
-        memcpy(out + (size_t)to[k] * size, piece + (size_t)(g->at[k] - r->first) * size,
-               (size_t)(to[k + 1] - to[k]) * size);
-    return HYBRID_OK;
-}
-
-static hybrid_status read_rows(void *arg, int part, int64_t begin, int64_t end)
-{
-    const gathering *g  = arg;
-    const hybrid_csr *B = &g->range->B;
-
-    (void)part;
-    for (int64_t i = begin; i < end;) {
-        const run r = run_from(g, i, end);
-        HY_TRY(read_run(g, &r, HY_CSR_COLS, 4, B->col));
-        HY_TRY(read_run(g, &r, HY_CSR_VALUES, hy_value_size(B->type), B->val));
-        i = r.end;
-    }
-    return HYBRID_OK;
-}
 
 static int64_t entry_bytes(const hy_b_rows *rows)
 {
     return 4 + (int64_t)hy_value_size(rows->source->csr->type);
 }
 
-static hybrid_status read_b(hy_b_range *range, gathering *g, int64_t nnz)
+/* Reads the entries of the listed rows, and checks them. */
+static hybrid_status read_b(hy_b_range *range, const hy_listed_rows *list)
 {
     hy_context *ctx      = range->rows->source->ctx;
     hybrid_csr *B        = &range->B;
+    const int64_t nnz    = list->offsets[list->count];
     const int64_t values = (int64_t)hy_align((size_t)nnz * 4);
     const int64_t size   = (int64_t)hy_value_size(B->type);
 
@@ -154,7 +40,7 @@ static hybrid_status read_b(hy_b_range *range, gathering *g, int64_t nnz)
     B->val = nnz > 0 ? (char *)range->entries.array + values : NULL;
     if (nnz == 0) /* a B without entries may have no arrays */
         return HYBRID_OK;
-    HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, B->rows, ROWS_GRAIN, read_rows, g));
+    HY_TRY(hy_listed_rows_read(list, B->col, B->val));
     return hy_csr_check_rows(ctx, B, range->rows->source->name, 0, range->touched.rows);
 }
 
@@ -219,7 +105,7 @@ static hybrid_status make_a(hy_b_range *range, const hybrid_csr *A, int64_t begi
 /* Finds the rows of B that rows [begin, end) of A touch, and where their entries lie in
    the file. */
 static hybrid_status find_b_rows(hy_b_range *range, const hybrid_csr *A, int64_t begin,
-                                 int64_t end, gathering *g)
+                                 int64_t end, hy_listed_rows *list)
 {
     hy_context *ctx = range->rows->source->ctx;
     hybrid_csr *B   = &range->B;
@@ -234,9 +120,12 @@ static hybrid_status find_b_rows(hy_b_range *range, const hybrid_csr *A, int64_t
     B->nnz         = 0;
     B->offset_type = HYBRID_I64;
     B->row_ptr     = range->offsets.array;
-    *g = (gathering){range, (int64_t *)range->offsets.array + count + 1, B->row_ptr};
-    HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, count, ROWS_GRAIN, find_entries, g));
-    return hy_prefix_sum(ctx, g->count, count);
+    *list          = (hy_listed_rows){.source  = range->rows->source,
+                                      .rows    = range->touched.rows,
+                                      .count   = count,
+                                      .at      = (int64_t *)range->offsets.array + count + 1,
+                                      .offsets = B->row_ptr};
+    return hy_listed_rows_find(list);
 }
 
 /* Returns the end of the range of rows of A, from `begin` on, that is tried first. The
@@ -279,16 +168,16 @@ static hybrid_status check_room(const hy_b_range *range, int64_t row, int64_t nn
 /* Tries fewer and fewer rows of A, from range->begin on, until the rows of B that they
    touch fit the bytes allowed, or a single row of A is left. Sets *fits to 0 if the rows
    of B for that row do not fit. Estimates rows->rows for the next range. */
-static hybrid_status find_rows_that_fit(hy_b_rows *rows, hy_b_range *range, gathering *g,
-                                        int *fits)
+static hybrid_status find_rows_that_fit(hy_b_rows *rows, hy_b_range *range,
+                                        hy_listed_rows *list, int *fits)
 {
     const hybrid_csr *A = range->from;
 
     for (range->end = expected_end(rows, A, range->begin);;) {
-        HY_TRY(find_b_rows(range, A, range->begin, range->end, g));
+        HY_TRY(find_b_rows(range, A, range->begin, range->end, list));
         const int64_t count = range->end - range->begin;
         const int64_t bytes =
-            range->B.rows * ROW_BYTES + g->count[range->B.rows] * entry_bytes(rows);
+            list->count * ROW_BYTES + list->offsets[list->count] * entry_bytes(rows);
         const double part = (double)rows->bytes / (double)hy_max(bytes, 1);
         rows->rows        = hy_max(1, (int64_t)((double)count * part * 7 / 8));
         *fits             = bytes <= rows->bytes;
@@ -314,18 +203,17 @@ static void free_range(hy_context *ctx, hy_b_range *range)
 static hybrid_status gather(hy_b_rows *rows, int may_exceed)
 {
     hy_b_range *range = rows->gathering;
-    gathering g;
+    hy_listed_rows list;
     int fits;
 
-    HY_TRY(find_rows_that_fit(rows, range, &g, &fits));
-    const int64_t nnz = g.count[range->B.rows];
+    HY_TRY(find_rows_that_fit(rows, range, &list, &fits));
     if (!fits && !may_exceed) {
         range->end = range->begin;
         return HYBRID_OK;
     }
     if (range->end == range->begin + 1)
-        HY_TRY(check_room(range, rows->first + range->begin, nnz));
-    HY_TRY(read_b(range, &g, nnz));
+        HY_TRY(check_room(range, rows->first + range->begin, list.offsets[list.count]));
+    HY_TRY(read_b(range, &list));
     return make_a(range, range->from, range->begin, range->end);
 }
 

@@ -50,7 +50,7 @@ int hy_load_tell(hy_loader *loader, int64_t elements, hybrid_status status)
    can begin. */
 static int64_t elements_for(const hy_loader *loader, const hy_chunk *chunk)
 {
-    return loader->source.csr
+    return loader->image.form == HY_FORM_CSR
                ? hy_offset(loader->source.csr, chunk->x_end)
                : hy_image_elements_for(&loader->image, chunk->x_end, chunk->col_begin);
 }

@@ -16,7 +16,7 @@
 /* Limits of a Tesla C1060, the GPU of the paper: 30 multiprocessors of compute
    capability 1.3. */
 static const hy_choi_device c1060 = {
-    .sms = 30, .warp = 32, .warps = 32, .blocks = 8, .registers = 16384, .shared = 16384};
+    .warp = 32, .warps = 32, .blocks = 8, .registers = 16384, .shared = 16384};
 
 static void near(double found, double wanted)
 {
