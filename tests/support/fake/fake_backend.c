@@ -21,9 +21,6 @@ typedef struct block {
     char *ptr;
     size_t bytes;
     hy_space space;
-    const hy_context *foreign; /* the caller's pinned memory: engine for all devices of
-                                  which it is pinned; NULL: memory that a device
-                                  allocated */
 } block;
 
 typedef struct fake {
@@ -32,37 +29,12 @@ typedef struct fake {
     block *blocks; /* list of the memory that this device allocated */
 } fake;
 
-/* List of the caller's memory that is pinned, for all engines, and its lock. */
-static pthread_mutex_t pinned_lock = PTHREAD_MUTEX_INITIALIZER;
-static block *pinned_blocks;
-
-static int64_t alive, pins, direct, copied[2], relayed;
+static int64_t alive, copied[2], relayed;
 static int peerless; /* 1: no device reads the memory of another */
 
 int64_t fake_alive(void)
 {
     return __atomic_load_n(&alive, __ATOMIC_RELAXED);
-}
-
-int64_t fake_pins(void)
-{
-    return __atomic_load_n(&pins, __ATOMIC_RELAXED);
-}
-
-int64_t fake_pinned_now(void)
-{
-    int64_t count = 0;
-
-    pthread_mutex_lock(&pinned_lock);
-    for (const block *b = pinned_blocks; b; b = b->next)
-        count++;
-    pthread_mutex_unlock(&pinned_lock);
-    return count;
-}
-
-int64_t fake_direct(void)
-{
-    return __atomic_load_n(&direct, __ATOMIC_RELAXED);
 }
 
 int64_t fake_copied(hy_space to)
@@ -178,7 +150,7 @@ static hybrid_status alloc_block(hy_backend *base, hy_space space, size_t bytes,
     }
     memset(ptr, POISON, bytes);
     pthread_mutex_lock(&self->lock);
-    *b           = (block){self->blocks, ptr, bytes, space, NULL};
+    *b           = (block){self->blocks, ptr, bytes, space};
     self->blocks = b;
     pthread_mutex_unlock(&self->lock);
     fake_count(1);
@@ -186,79 +158,16 @@ static hybrid_status alloc_block(hy_backend *base, hy_space space, size_t bytes,
     return HYBRID_OK;
 }
 
-/* Returns 1 if any of the `bytes` bytes lies in memory that a caller pinned for the
-   engine of `ctx`. The calling function must hold pinned_lock. */
-static int is_pinned_by(const hy_context *ctx, const void *ptr, size_t bytes)
-{
-    const uintptr_t begin = (uintptr_t)ptr;
-
-    for (const block *b = pinned_blocks; b; b = b->next)
-        if (b->foreign == ctx && begin < (uintptr_t)b->ptr + b->bytes &&
-            (uintptr_t)b->ptr < begin + bytes)
-            return 1;
-    return 0;
-}
-
-/* Records in pinned_blocks that memory of the caller is pinned for all devices of the
-   engine. Returns NO_MEMORY if any of it is pinned already. */
-hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes)
-{
-    block *b = malloc(sizeof *b);
-
-    if (!b || bytes == 0 || bytes > FAKE_PIN_BYTES)
-        abort();
-    pthread_mutex_lock(&pinned_lock);
-    const int meets = is_pinned_by(base->ctx, ptr, bytes);
-    if (!meets) {
-        *b            = (block){pinned_blocks, ptr, bytes, HY_PINNED, base->ctx};
-        pinned_blocks = b;
-    }
-    pthread_mutex_unlock(&pinned_lock);
-    if (meets) {
-        free(b);
-        return HYBRID_NO_MEMORY;
-    }
-    fake_count(1);
-    __atomic_fetch_add(&pins, 1, __ATOMIC_RELAXED);
-    return HYBRID_OK;
-}
-
-size_t fake_pinned(hy_backend *base, const void *ptr, size_t bytes)
-{
-    const uintptr_t begin = (uintptr_t)ptr;
-    size_t left           = 0;
-
-    pthread_mutex_lock(&pinned_lock);
-    for (const block *b = pinned_blocks; b; b = b->next)
-        if (b->foreign == base->ctx && begin >= (uintptr_t)b->ptr &&
-            begin < (uintptr_t)b->ptr + b->bytes)
-            left = b->bytes - (begin - (uintptr_t)b->ptr);
-    pthread_mutex_unlock(&pinned_lock);
-    return bytes < left ? bytes : left;
-}
-
 /* Removes the block that begins at `ptr` from the list at *link and returns it; NULL if
-   no such block is listed. `foreign`: engine whose caller pinned the block, or NULL for
-   memory that a device allocated. The calling function must hold the lock of the list. */
-static block *take_out(block **link, const hy_context *foreign, const void *ptr)
+   no such block is listed. The calling function must hold the lock of the list. */
+static block *take_out(block **link, const void *ptr)
 {
-    while (*link && ((*link)->ptr != ptr || (*link)->foreign != foreign))
+    while (*link && (*link)->ptr != ptr)
         link = &(*link)->next;
     block *b = *link;
     if (b)
         *link = b->next;
     return b;
-}
-
-void fake_unpin(hy_backend *base, void *ptr)
-{
-    pthread_mutex_lock(&pinned_lock);
-    block *b = take_out(&pinned_blocks, base->ctx, ptr);
-    pthread_mutex_unlock(&pinned_lock);
-    if (!b) /* the range was never pinned, or is unpinned already */
-        abort();
-    free(b);
-    fake_count(-1);
 }
 
 static void free_block(hy_backend *base, hy_buffer *buffer)
@@ -267,7 +176,7 @@ static void free_block(hy_backend *base, hy_buffer *buffer)
         return;
     fake *self = (fake *)base;
     pthread_mutex_lock(&self->lock);
-    block *b = take_out(&self->blocks, NULL, buffer->ptr);
+    block *b = take_out(&self->blocks, buffer->ptr);
     pthread_mutex_unlock(&self->lock);
     if (!b) /* this device did not allocate the memory, or has freed it already */
         abort();
@@ -285,15 +194,14 @@ static void trim(hy_backend *self, int64_t since)
 
 /* ---- copies ---- */
 
-/* Returns the listed block that contains all `bytes` bytes at `ptr`, or NULL. `foreign`:
-   as in take_out(). The calling function must hold the lock of the list. */
-static const block *find_block(const block *b, const hy_context *foreign, const void *ptr,
-                               size_t bytes)
+/* Returns the listed block that contains all `bytes` bytes at `ptr`, or NULL. The calling
+   function must hold the lock of the list. */
+static const block *find_block(const block *b, const void *ptr, size_t bytes)
 {
     const uintptr_t begin = (uintptr_t)ptr;
 
-    while (b && (b->foreign != foreign || begin < (uintptr_t)b->ptr ||
-                 begin + bytes > (uintptr_t)b->ptr + b->bytes))
+    while (b &&
+           (begin < (uintptr_t)b->ptr || begin + bytes > (uintptr_t)b->ptr + b->bytes))
         b = b->next;
     return b;
 }
@@ -305,19 +213,14 @@ static const block *find_block(const block *b, const hy_context *foreign, const 
 static int space_of(fake *self, const void *ptr, size_t bytes, size_t used)
 {
     pthread_mutex_lock(&self->lock);
-    const block *own = find_block(self->blocks, NULL, ptr, bytes);
+    const block *own = find_block(self->blocks, ptr, bytes);
     const int space  = own ? (int)own->space : -1;
     pthread_mutex_unlock(&self->lock);
     if (own)
         return space;
     if (fake_memory_has(self->base.index, ptr, bytes))
         return HY_DEVICE;
-    pthread_mutex_lock(&pinned_lock);
-    const int pinned = find_block(pinned_blocks, self->base.ctx, ptr, bytes) != NULL;
-    pthread_mutex_unlock(&pinned_lock);
-    if (pinned)
-        __atomic_fetch_add(&direct, (int64_t)used, __ATOMIC_RELAXED);
-    return pinned ? (int)HY_PINNED : -1;
+    return fake_pin_direct(&self->base, ptr, bytes, used) ? (int)HY_PINNED : -1;
 }
 
 int fake_on_device(hy_backend *base, const void *ptr, size_t bytes)
@@ -355,7 +258,7 @@ static int reads(hy_backend *self, const hy_backend *other)
 static int owns(fake *self, const void *ptr, size_t bytes)
 {
     pthread_mutex_lock(&self->lock);
-    const block *own = find_block(self->blocks, NULL, ptr, bytes);
+    const block *own = find_block(self->blocks, ptr, bytes);
     const int owned  = own && own->space == HY_DEVICE;
     pthread_mutex_unlock(&self->lock);
     return owned;

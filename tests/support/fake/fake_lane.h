@@ -40,8 +40,15 @@ hybrid_status fake_products(hy_lane *lane, int64_t rows, const int64_t *a_row_pt
 enum { FAKE_SURVEY_BYTES = 64 };
 /* implemented in fake_survey.c */
 hybrid_status fake_survey(hy_lane *lane, const hy_surveying *s);
+
+/* ---- fake_pin.c ---- */
+
 hybrid_status fake_pin(hy_backend *base, void *ptr, size_t bytes);
 void fake_unpin(hy_backend *base, void *ptr);
 size_t fake_pinned(hy_backend *base, const void *ptr, size_t bytes);
+
+/* Returns 1 if all `bytes` bytes lie in one range that a caller pinned for the engine of
+   `base`. fake_direct() then counts `used` more bytes. */
+int fake_pin_direct(const hy_backend *base, const void *ptr, size_t bytes, size_t used);
 
 #endif /* FAKE_LANE_H */
