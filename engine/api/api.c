@@ -186,29 +186,27 @@ static int reads_columns(const hybrid_plan *plan)
 
 /* Runs an SpMM plan; with HYBRID_ASYNC, only enqueues the run. The caller has checked the
    operands; this function checks that they match the plan. */
-static hybrid_status run_dense(hybrid_plan *plan, double alpha, const hybrid_csr *A,
-                               const hy_source *X, double beta, const hy_beginning *start,
-                               hybrid_dense *Y)
+static hybrid_status run_dense(hybrid_plan *plan, const hybrid_csr *A, const hy_source *X,
+                               const hy_update *update, const hy_beginning *start)
 {
-    hybrid_engine *engine  = plan->product.engine;
-    const hy_update update = {Y, alpha, beta};
-    hy_direct_end end      = HY_DIRECT_LEFT;
+    hybrid_engine *engine = plan->product.engine;
+    hy_direct_end end     = HY_DIRECT_LEFT;
 
     HY_TRY(hy_match_product(&plan->product, HY_SPMM, A, X->rows, X->cols, 0));
-    HY_TRY(hy_match_spaces(&plan->product, A->space, X->dense->space, Y));
+    HY_TRY(hy_match_spaces(&plan->product, A->space, X->dense->space, update->Y));
     if (plan->product.options.flags & HYBRID_ASYNC)
-        return hy_direct_run_async(plan, A, X->dense, &update, start);
+        return hy_direct_run_async(plan, A, X->dense, update, start);
     HY_TRY(hy_begin_rows(engine, A->rows));
-    if (alpha == 0)
-        return scale(engine, beta, Y, start, &plan->history.report);
+    if (update->alpha == 0)
+        return scale(engine, update->beta, update->Y, start, &plan->history.report);
     if (hy_direct_accepts_plan(plan))
-        HY_TRY(hy_direct_run(plan, A, X->dense, &update, start, &end));
+        HY_TRY(hy_direct_run(plan, A, X->dense, update, start, &end));
     if (end == HY_DIRECT_DONE)
         return HYBRID_OK;
     hy_spaces_view(&engine->spaces, &A, plan->a_offsets, plan->a_offset_type);
     if (reads_columns(plan))
         HY_TRY(hy_narrow_add(&engine->ctx, &engine->narrow, &A, "A"));
-    return hy_multiply_dense(plan, alpha, A, X, beta, start, &plan->history, Y);
+    return hy_multiply_dense(plan, A, X, update, start, &plan->history);
 }
 
 static hybrid_status run_in_memory(hybrid_plan *plan, double alpha, const hybrid_csr *A,
@@ -220,7 +218,7 @@ static hybrid_status run_in_memory(hybrid_plan *plan, double alpha, const hybrid
     HY_TRY(hy_check_spmm(ctx, A, X, Y));
     HY_TRY(hy_find_dense(plan->product.engine, A, X, Y));
     const hy_source source = hy_source_dense(ctx, X);
-    return run_dense(plan, alpha, A, &source, beta, &start, Y);
+    return run_dense(plan, A, &source, &(hy_update){Y, alpha, beta}, &start);
 }
 
 hybrid_status hybrid_spmm_run(hybrid_plan *plan, double alpha, const hybrid_csr *A,
@@ -242,7 +240,7 @@ static hybrid_status run_file(hybrid_plan *plan, double alpha, const hybrid_csr 
     HY_TRY(hy_check_csr(ctx, A, "A"));
     HY_TRY(hy_check_spmm_shapes(ctx, A, &X->matrix.dense, Y));
     const hy_source source = hy_source_file(&X->matrix);
-    return run_dense(plan, alpha, A, &source, beta, &start, Y);
+    return run_dense(plan, A, &source, &(hy_update){Y, alpha, beta}, &start);
 }
 
 hybrid_status hybrid_spmm_run_file(hybrid_plan *plan, double alpha, const hybrid_csr *A,

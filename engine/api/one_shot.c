@@ -86,8 +86,8 @@ static hybrid_status run_one_shot_dense(hybrid_engine *engine,
 
     options->order = X->order == HYBRID_COL_MAJOR ? X->order : Y->order;
     HY_TRY(hy_plan_make(engine, A, NULL, X->cols, options, &one_shot, &plan));
-    const hybrid_status status = hy_multiply_dense(
-        plan, update->alpha, A, &source, update->beta, start, &plan->history, Y);
+    const hybrid_status status =
+        hy_multiply_dense(plan, A, &source, update, start, &plan->history);
     hybrid_plan_destroy(plan);
     return status;
 }

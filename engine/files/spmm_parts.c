@@ -19,6 +19,7 @@ static hybrid_status update_rows(hy_spmm *u, const hybrid_csr *A, int64_t first)
     const int64_t line          = u->Y->order == HYBRID_ROW_MAJOR ? u->Y->ld : 1;
     hybrid_plan_options options = u->call.options;
     hybrid_dense Y              = *u->Y;
+    const hy_update update      = {&Y, u->alpha, u->beta};
     const hy_one_shot one_shot  = {0};
     hybrid_plan *plan;
 
@@ -28,7 +29,7 @@ static hybrid_status update_rows(hy_spmm *u, const hybrid_csr *A, int64_t first)
     options.order = u->X.order == HYBRID_COL_MAJOR ? u->X.order : Y.order;
     HY_TRY(hy_plan_make(engine, A, NULL, Y.cols, &options, &one_shot, &plan));
     const hybrid_status status =
-        hy_multiply_dense(plan, u->alpha, A, &u->X, u->beta, &start, &plan->history, &Y);
+        hy_multiply_dense(plan, A, &u->X, &update, &start, &plan->history);
     if (status == HYBRID_OK)
         hy_files_add(&u->call, plan);
     hybrid_plan_destroy(plan);

@@ -10,24 +10,30 @@ static hybrid_status open_once(hy_portion *portion, hy_loader **prefetcher)
 {
     const hy_product *product = portion->product;
     const hy_layout *l        = &portion->layout;
-    const int slots           = l->count < l->depth ? (int)l->count : l->depth;
-    hy_backend *backend       = portion->backend;
     const size_t image_room   = l->count > 0 ? l->image_room : 0;
+    const size_t transposed   = portion->transposed_room;
 
     if (*prefetcher && (*prefetcher)->image_memory.bytes != image_room)
         HY_TRY(hy_prefetch_end(prefetcher)); /* ends the prefetch, because the loader's
                                                 memory has another size than this site
                                                 needs */
-    HY_TRY(hy_site_open(backend, &portion->rates, product->op, l->chunks, l->count, slots,
-                        product->result_on != NULL, image_room, *prefetcher,
-                        &portion->site));
-    hy_site *site         = portion->site;
-    site->transposed.room = portion->transposed_room;
-    site->room = 2 * portion->transposed_room + product->narrow_room + l->converted_bytes;
-    site->cache.lasts = (product->options.flags & HYBRID_RESIDENT) != 0;
-    site->tenant.rows = product->rows;
-    site->tenant.cols = product->cols;
-    *prefetcher       = NULL;
+    const hy_site_spec spec = {.backend = portion->backend,
+                               .rates   = &portion->rates,
+                               .op      = product->op,
+                               .rows    = product->rows,
+                               .cols    = product->cols,
+                               .chunks  = l->chunks,
+                               .count   = l->count,
+                               .depth   = l->count < l->depth ? (int)l->count : l->depth,
+                               .lands   = product->result_on != NULL,
+                               .lasts   = (product->options.flags & HYBRID_RESIDENT) != 0,
+                               .image_room      = image_room,
+                               .transposed_room = transposed,
+                               .room            = 2 * transposed + product->narrow_room +
+                                       l->converted_bytes,
+                               .prefetcher = *prefetcher};
+    HY_TRY(hy_site_open(&spec, &portion->site));
+    *prefetcher = NULL;
     return HYBRID_OK;
 }
 
@@ -90,9 +96,9 @@ hybrid_status hy_portions_open(hy_portion *portions, int count, hy_loader **pref
     hy_loader *none = NULL;
 
     for (int i = 0; i < count; i++) {
-        hy_portion *p = &portions[i];
-        const int his = *prefetcher && (*prefetcher)->backend == p->backend;
-        HY_TRY(open_site(p, his ? prefetcher : &none));
+        hy_portion *p       = &portions[i];
+        const int has_begun = *prefetcher && (*prefetcher)->backend == p->backend;
+        HY_TRY(open_site(p, has_begun ? prefetcher : &none));
         if (count > 1)
             hy_divide_taking(p);
     }

@@ -353,22 +353,22 @@ static int64_t resident_bytes(const hybrid_plan *plan)
     return sum;
 }
 
-hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
-                                const hybrid_csr *A, const hy_source *source, double beta,
-                                const hy_beginning *start, hy_history *history,
-                                hybrid_dense *Y)
+hybrid_status hy_multiply_dense(const hybrid_plan *plan, const hybrid_csr *A,
+                                const hy_source *source, const hy_update *update,
+                                const hy_beginning *start, hy_history *history)
 {
     const hy_product *product = &plan->product;
     hy_context *ctx           = &product->engine->ctx;
     const hybrid_dense *X     = source->dense;
+    hybrid_dense *Y           = update->Y;
     hy_problem problem        = {.op       = HY_SPMM,
                                  .ctx      = ctx,
                                  .A        = A,
                                  .a_source = hy_spaces_source(&product->engine->spaces, A),
                                  .X        = X,
                                  .Y        = Y,
-                                 .alpha    = alpha,
-                                 .beta     = beta,
+                                 .alpha    = update->alpha,
+                                 .beta     = update->beta,
                                  .source   = *source,
                                  .profile  = &product->profile};
     hybrid_csr reduced;

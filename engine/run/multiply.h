@@ -18,11 +18,10 @@ hybrid_status hy_multiply_to(const hybrid_plan *plan, const hybrid_csr *A,
                              const hybrid_csr *B, const hy_beginning *start,
                              hy_history *history, hy_sink *sink);
 
-/* Computes Y = alpha*A*X + beta*Y for an alpha that is not 0. If X is not in memory, the
-   host loads it in column blocks. */
-hybrid_status hy_multiply_dense(const hybrid_plan *plan, double alpha,
-                                const hybrid_csr *A, const hy_source *X, double beta,
-                                const hy_beginning *start, hy_history *history,
-                                hybrid_dense *Y);
+/* Computes Y = alpha*A*X + beta*Y, as `update` says, for an alpha that is not 0. If X is
+   not in memory and the host computes, X is read in blocks of rows. */
+hybrid_status hy_multiply_dense(const hybrid_plan *plan, const hybrid_csr *A,
+                                const hy_source *X, const hy_update *update,
+                                const hy_beginning *start, hy_history *history);
 
 #endif /* HY_MULTIPLY_H */

@@ -226,10 +226,15 @@ static void assign(const hy_product *product, const hy_variant *variant, hy_port
 
 static hybrid_status open_host(hy_portion *host)
 {
-    const hy_chunk largest = largest_piece(host);
+    const hy_chunk largest  = largest_piece(host);
+    const hy_site_spec spec = {.backend = host->backend,
+                               .rates   = &host->rates,
+                               .op      = host->product->op,
+                               .chunks  = &largest,
+                               .count   = 1,
+                               .depth   = SLOTS};
 
-    HY_TRY(hy_site_open(host->backend, &host->rates, host->product->op, &largest, 1,
-                        SLOTS, 0, 0, NULL, &host->site));
+    HY_TRY(hy_site_open(&spec, &host->site));
     return hy_sites_pin(&host->site, 1);
 }
 

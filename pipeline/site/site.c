@@ -95,13 +95,12 @@ static int are_small(const hy_chunk *chunks, int64_t count)
    compute in a second lane of the device, so that kernels of two chunks run at once. Each
    slot has its own memory, and the results of chunks are reserved in order whichever is
    computed first. */
-static hybrid_status open_second_lane(hy_site *site, const hy_chunk *chunks,
-                                      int64_t count)
+static hybrid_status open_second_lane(hy_site *site, const hy_site_spec *spec)
 {
     hy_lane *second = NULL;
 
     if (hy_site_in_place(site) || site->stages != hy_spgemm_stages || site->lands ||
-        !are_small(chunks, count))
+        !are_small(spec->chunks, spec->count))
         return HYBRID_OK;
     for (int i = 1; i < site->depth; i += 2) {
         if (!second)
@@ -111,12 +110,12 @@ static hybrid_status open_second_lane(hy_site *site, const hy_chunk *chunks,
     return HYBRID_OK;
 }
 
-static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t count,
-                                int depth)
+static hybrid_status open_slots(hy_site *site, const hy_site_spec *spec)
 {
+    const int depth = spec->depth;
     void *slots;
 
-    hy_slot_sizes(site->backend, &site->rates, chunks, count, site->lands,
+    hy_slot_sizes(site->backend, &site->rates, spec->chunks, spec->count, site->lands,
                   &site->slot_device, &site->slot_pinned);
     HY_TRY(hy_array(site->ctx, depth, sizeof(hy_slot), "slots", &slots));
     site->slots = slots;
@@ -130,57 +129,66 @@ static hybrid_status open_slots(hy_site *site, const hy_chunk *chunks, int64_t c
         slot->site  = site;
         slot->lands = site->lands;
     }
-    HY_TRY(open_second_lane(site, chunks, count));
+    HY_TRY(open_second_lane(site, spec));
     return get_device(site);
 }
 
 /* Takes the lane set and the loader with memory for B or X: those of `prefetcher`, or new
    ones. A site whose chunks the calling thread computes alone gets no lane set, and
    without image_room a site gets no loader. */
-static hybrid_status open_lane_set(hy_site *site, int depth, size_t image_room,
-                                   hy_loader *prefetcher)
+static hybrid_status open_lane_set(hy_site *site, const hy_site_spec *spec)
 {
-    site->loader = prefetcher;
-    if (hy_site_in_place(site) && site->backend->caller_lane && depth <= 1)
+    site->loader = spec->prefetcher;
+    if (hy_site_in_place(site) && site->backend->caller_lane && spec->depth <= 1)
         return HYBRID_OK;
-    if (prefetcher) {
-        site->lane_set = prefetcher->lane_set;
+    if (spec->prefetcher) {
+        site->lane_set = spec->prefetcher->lane_set;
         return HYBRID_OK;
     }
     HY_TRY(hy_lane_set_acquire(site->ctx, site->backend, &site->lane_set));
-    return image_room > 0 ? hy_loader_open(site->lane_set, image_room, &site->loader)
-                          : HYBRID_OK;
+    return spec->image_room > 0
+               ? hy_loader_open(site->lane_set, spec->image_room, &site->loader)
+               : HYBRID_OK;
 }
 
-hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
-                           const hy_chunk *chunks, int64_t count, int depth, int lands,
-                           size_t image_room, hy_loader *prefetcher, hy_site **out)
+static void init(hy_site *site, const hy_site_spec *spec)
 {
-    hy_context *ctx = backend->ctx;
+    memset(site, 0, sizeof *site);
+    site->tenant          = (hy_tenant){.ops     = &tenant_ops,
+                                        .backend = spec->backend,
+                                        .op      = spec->op,
+                                        .rows    = spec->rows,
+                                        .cols    = spec->cols};
+    site->ctx             = spec->backend->ctx;
+    site->backend         = spec->backend;
+    site->rates           = *spec->rates;
+    site->lands           = spec->lands;
+    site->stages          = spec->op == HY_SPGEMM ? hy_spgemm_stages : hy_spmm_stages;
+    site->transposed.room = spec->transposed_room;
+    site->room            = spec->room;
+}
+
+hybrid_status hy_site_open(const hy_site_spec *spec, hy_site **out)
+{
     hybrid_status status;
     void *memory;
     hy_site *site;
 
-    HY_TRY(hy_array(ctx, 1, sizeof *site, "a site", &memory));
+    HY_TRY(hy_array(spec->backend->ctx, 1, sizeof *site, "a site", &memory));
     site = memory;
-    memset(site, 0, sizeof *site);
-    site->tenant  = (hy_tenant){.ops = &tenant_ops, .backend = backend, .op = op};
-    site->ctx     = ctx;
-    site->backend = backend;
-    site->rates   = *rates;
-    site->lands   = lands;
-    site->stages  = op == HY_SPGEMM ? hy_spgemm_stages : hy_spmm_stages;
-    HY_TRY_ELSE_DONE(open_lane_set(site, depth, image_room, prefetcher));
-    HY_TRY_ELSE_DONE(open_slots(site, chunks, count, depth));
-    HY_TRY_ELSE_DONE(
-        hy_pack_cache_open(backend, &site->rates, chunks, count, &site->cache));
+    init(site, spec);
+    HY_TRY_ELSE_DONE(open_lane_set(site, spec));
+    HY_TRY_ELSE_DONE(open_slots(site, spec));
+    HY_TRY_ELSE_DONE(hy_pack_cache_open(spec->backend, &site->rates, spec->chunks,
+                                        spec->count, &site->cache));
+    site->cache.lasts = spec->lasts;
 done:
     if (status == HYBRID_OK) {
         hy_tenant_work(&site->tenant);
         *out = site;
         return HYBRID_OK;
     }
-    if (prefetcher) {
+    if (spec->prefetcher) {
         site->lane_set = NULL;
         site->loader   = NULL;
     }

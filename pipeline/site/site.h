@@ -108,16 +108,30 @@ typedef struct hy_site {
                              although B passes through a ring (hy_exact_gathers()) */
 } hy_site;
 
-/* Opens a site: takes a lane set, makes `depth` slots that suit every one of the chunks,
-   and allocates device memory, with `image_room` bytes for B or X. `lands` is 1 if results
-   stay on the device. hy_sites_pin() must follow.
+/* What a site is opened for. Pointers are borrowed until hy_site_open() returns. */
+typedef struct hy_site_spec {
+    hy_backend *backend;
+    const hy_rates *rates;
+    hy_op op;
+    int64_t rows, cols;     /* shape of A, for messages */
+    const hy_chunk *chunks; /* chunks that the slots must hold */
+    int64_t count;          /* number of chunks */
+    int depth;              /* number of slots */
+    int lands;              /* 1: results stay on the device (hy_site.lands) */
+    int lasts;              /* 1: cached packs of A stay on the device between runs */
+    size_t image_room;      /* bytes of device memory for B or X; 0: no loader is
+                               opened */
+    size_t transposed_room; /* bytes of device memory for transposing Y, and as many for
+                               X */
+    size_t room;            /* limit of hy_site.room, in bytes */
+    hy_loader *prefetcher;  /* NULL, or a loader of the backend with `image_room` bytes of
+                               memory that has begun to load B */
+} hy_site_spec;
 
-   `prefetcher` is NULL, or a loader of the same backend with `image_room` bytes of memory
-   that has begun to load B; the site takes over the loader and its lane set. After a
-   failure the site holds nothing, and `prefetcher` still belongs to the caller. */
-hybrid_status hy_site_open(hy_backend *backend, const hy_rates *rates, hy_op op,
-                           const hy_chunk *chunks, int64_t count, int depth, int lands,
-                           size_t image_room, hy_loader *prefetcher, hy_site **out);
+/* Opens a site: takes a lane set, makes slots, and allocates device memory. The site
+   takes over spec->prefetcher and its lane set. hy_sites_pin() must follow. After a
+   failure the site holds nothing, and the prefetcher still belongs to the caller. */
+hybrid_status hy_site_open(const hy_site_spec *spec, hy_site **out);
 void hy_site_close(hy_site *site); /* does nothing if site is NULL */
 
 /* Allocates the pinned memory of sites that were opened (pinning.c). Each site allocates
