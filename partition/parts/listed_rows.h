@@ -22,8 +22,8 @@ typedef struct hy_listed_rows {
    uses all workers. */
 hybrid_status hy_listed_rows_find(hy_listed_rows *list);
 
-/* Reads the columns and values of the rows, which hy_listed_rows_find() has found, to `col`
-   and `val`. Numbers are not checked. The function uses all workers. */
+/* Reads the columns and values of the rows, which hy_listed_rows_find() has found, to
+   `col` and `val`. Numbers are not checked. The function uses all workers. */
 hybrid_status hy_listed_rows_read(const hy_listed_rows *list, int32_t *col, void *val);
 
 #endif /* HY_LISTED_ROWS_H */
