@@ -154,8 +154,8 @@ static int count_in(const division *d)
     return in;
 }
 
-/* Returns the fixed seconds of a device. Of the time in which B or X arrives, they
-   contain the share that the host sends. */
+/* Returns the fixed seconds of a device, which contain only the part of image_s in which
+   the host sends. */
 static double fixed_of(const division *d, const share *s)
 {
     return s->fixed_s - s->image_s * (1 - hy_x_rows_sent(&d->x_rows, count_in(d)));

@@ -15,7 +15,7 @@ enum {
 static const double MOST = 0x1p59; /* with fewer scalar products than this,
                                       hy_count_check() does not fail */
 
-/* What is found out about the rows of a group. */
+/* Facts about the rows of a group. */
 typedef struct group {
     double squares;  /* sum of (number of entries)^2 */
     int64_t longest; /* largest number of entries of a row */

@@ -17,7 +17,7 @@ typedef enum hy_where {
     HY_ON_DRIVER
 } hy_where;
 
-/* What a stage does. steps.c has the function of each step. */
+/* The work of a stage. steps.c has the function of each step. */
 typedef enum hy_step {
     HY_STEP_PREPARE,  /* packs operands; fills job.pack */
     HY_STEP_H2D,      /* copies the pack to the device; fills job.in */

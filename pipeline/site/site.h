@@ -108,7 +108,7 @@ typedef struct hy_site {
                              although B passes through a ring (hy_exact_gathers()) */
 } hy_site;
 
-/* What a site is opened for. Pointers are borrowed until hy_site_open() returns. */
+/* Describes a site to be opened. Pointers are borrowed until hy_site_open() returns. */
 typedef struct hy_site_spec {
     hy_backend *backend;
     const hy_rates *rates;
