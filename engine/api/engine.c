@@ -94,8 +94,8 @@ static hybrid_status open_parts(hybrid_engine *engine,
     engine->wanted = options->backend;
     HY_TRY(hy_topology_open(ctx, &engine->topology));
     HY_TRY(hy_devices_open(engine, options, backends));
-    HY_TRY(hy_thread_count(ctx, engine->topology, options->threads,
-                           engine->device_count, &threads, &reserve));
+    HY_TRY(hy_thread_count(ctx, engine->topology, options->threads, engine->device_count,
+                           &threads, &reserve));
     HY_TRY(hy_pool_create(ctx, engine->topology, threads, reserve, &ctx->pool));
     HY_TRY(hy_results_create(ctx, &ctx->results));
     if (engine->device && engine->device->ops->pin) {
