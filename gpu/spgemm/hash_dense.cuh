@@ -91,8 +91,7 @@ __device__ void add_window(const hy_hash<T> &h, const hy_window &w, hash_pieces 
 
 /* Stores the entries of the window, if h.col has room, behind those that were stored
    earlier, whatever their columns; hash_store.cuh puts the windows of a row in order
-   later. `before` is scratch, an element for each 32 columns of
-   the window. */
+   later. `before` is scratch, an element for each 32 columns of the window. */
 template <typename T>
 __device__ void emit_window(const hy_hash<T> &h, hy_window *w, const unsigned *bits,
                             int *before, const T *val)

@@ -66,9 +66,8 @@ template <typename T> __device__ bool has_all(const hy_hash<T> &h)
 }
 
 /* Moves rows that are not cut into windows (ranges of columns), unless h.col had no room
-   for all entries. A warp takes `rows`
-   neighbouring rows, at most 32; the whole block takes rows of more than
-   HY_HASH_STORE_MANY entries. */
+   for all entries. A warp takes `rows` neighbouring rows, at most 32; the whole block
+   takes rows of more than HY_HASH_STORE_MANY entries. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     hash_store_rows(hy_hash<T> h, int rows, const int64_t *row_ptr, int32_t *col, T *val)
