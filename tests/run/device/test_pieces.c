@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "partition/pattern/cut.h"
 #include "pipeline/run/pieces.h"
 #include "support/check/oracle.h"
 #include "support/fake/fake_backend.h"
@@ -30,6 +31,46 @@ static void every_kind_of_row(void **state)
     assert_true(checked >= 60);
     assert_true(again >= 20);
     assert_int_equal(fake_alive(), 0);
+}
+
+/* ---- room ------------------------------------------------------------------------ */
+
+static size_t bytes_of(const hy_variant *variant, const hy_features *f)
+{
+    const hy_cost cost = variant->cost(f, NULL);
+
+    return hy_cost_bytes(&cost);
+}
+
+/* A chunk has room for 9/8 of the expected entries and 1024 more, and for all that a slot
+   leaves; a chunk of a variant that cannot count other entries for the upper bound. */
+static void chunks_have_the_room_that_a_slot_leaves(void **state)
+{
+    const hy_variant *esc = &hy_spgemm_fake_esc, *dup = &hy_spgemm_fake_dup;
+    const hy_features f = {.rows         = 10,
+                           .nnz          = 100,
+                           .out_cols     = 5000,
+                           .products     = 20000,
+                           .products_max = 3000,
+                           .out_bound    = 20000,
+                           .out_ratio    = 5,
+                           .type         = HYBRID_F32};
+    hy_features other   = f;
+
+    (void)state;
+    const hy_features least = hy_with_least_room(esc, &f);
+    assert_int_equal(least.out_room, 20000 / 5 * 9 / 8 + 1024);
+    assert_int_equal(hy_with_least_room(dup, &f).out_room, 0);
+    other.products_max = 9000;
+    assert_int_equal(hy_with_least_room(esc, &other).out_room, 5524);
+    other.out_cols = 8000; /* a row may have 8000 entries */
+    assert_int_equal(hy_with_least_room(esc, &other).out_room, 8000);
+    const hy_features some = hy_with_room(esc, NULL, bytes_of(esc, &least) + 8000, &f);
+    assert_in_range(some.out_room, least.out_room + 900, least.out_room + 1100);
+    assert_true(bytes_of(esc, &some) <= bytes_of(esc, &least) + 8000);
+    assert_int_equal(hy_with_room(esc, NULL, 1, &f).out_room, least.out_room);
+    assert_int_equal(hy_with_room(esc, NULL, bytes_of(esc, &f), &f).out_room, 0);
+    assert_int_equal(hy_with_room(dup, NULL, 1, &f).out_room, 0);
 }
 
 /* ---- failures -------------------------------------------------------------------- */
@@ -174,6 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_row),
+        cmocka_unit_test(chunks_have_the_room_that_a_slot_leaves),
         cmocka_unit_test(each_call_fails),
         cmocka_unit_test_setup_teardown(pieces_have_as_many_rows_as_fit, open_engine,
                                         close_engine),
