@@ -244,8 +244,7 @@ static hybrid_status compute_rest(hy_slot *slot)
     return hy_slot_advance(slot);
 }
 
-/* ---- waiting ------------------------------------------------------------------------
- */
+/* ---- waiting ---------------------------------------------------------------------- */
 
 /* Returns 1 if this chunk is the last: no other chunk is in flight or unclaimed. */
 static int is_last(const hy_run *run)

@@ -1,17 +1,16 @@
 /* pipeline/run/pieces.h - computes a chunk in pieces if its result does not fit its slot.
 
-   How many entries C has is known once they are counted. A slot has room for as many as
-   the plan expects (hy_features.out_room), and for all entries of any one row. If
-   `finish` counts more than that, it stores none (hy_variant.overflows). The slot then
-   computes the first rows of the chunk again, as many as are expected to fit, and the
-   others after these are stored:
+   The entries of C are counted while a chunk is computed. A slot has room for the number
+   of entries that the plan expects (hy_features.out_room), and for all entries of any
+   single row. If `finish` counts more entries, it stores none (hy_variant.overflows). The
+   slot then computes the chunk again, in pieces that are expected to fit:
 
-     multiply, compress   of all rows: the result does not fit
-     multiply ... place   of the first rows
-     multiply ... place   of the rows that follow, until no row is left
+     multiply, compress   all rows: the result does not fit
+     multiply ... place   the first rows
+     multiply ... place   the rows that follow, until no row is left
 
-   All pieces read the pack and the rows of B that are on the device since the first
-   attempt. */
+   Each piece reads the pack and the rows of B that the first attempt has brought to the
+   device. */
 #ifndef HY_PIECES_H
 #define HY_PIECES_H
 

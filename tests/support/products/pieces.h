@@ -5,8 +5,8 @@
 
 #include "tests/support/runs/budgets.h"
 
-/* A product A*B of which half of the rows of C have many scalar products for each entry,
-   and the others have one. A sample therefore finds about two for each entry. */
+/* A product C = A*B. In half of the rows of C each entry has many scalar products, and in
+   the other half it has one. A sample therefore finds about two for each entry. */
 typedef struct uneven {
     hybrid_csr A, B;
 } uneven;
