@@ -256,7 +256,7 @@ typedef struct hy_backend_ops {
                               uint32_t *products);
 
     /* (optional) Enqueues the delta coding (partition/move/deltas.h) of the first *count
-       of `numbers`. The caller ensures that *count is at most `most`. Sets *units, a word
+       of `numbers`, or of none if *count is more than `most`. Sets *units, a word
        of pinned memory, to the bytes behind the head of the coded numbers, divided by 16.
        `coded` has room for hy_deltas_bound(most) bytes. The arrays and `count` are in
        device memory; both arrays are aligned to 16 bytes. */

@@ -30,6 +30,9 @@ typedef struct hy_features {
     int64_t out_bound;       /* SpGEMM: upper bound on nnz(C), the sum over rows of
                                 min(scalar products of the row, out_cols); SpMM: rows *
                                 out_cols */
+    int64_t out_room;        /* SpGEMM: entries of C for which a chunk has room on the
+                                device, if these are fewer than out_bound; 0: the room is
+                                out_bound */
     int64_t products_max;    /* largest number of scalar products of a row */
     double row_mean, row_cv; /* entries per row: mean, and standard deviation divided by
                                 the mean */
@@ -56,6 +59,12 @@ typedef struct hy_features {
                                          name the variant with parameters; 0: the variant
                                          chooses */
 } hy_features;
+
+/* Returns the number of entries, or elements, for which a chunk has room on the device. */
+static inline int64_t hy_out_room(const hy_features *f)
+{
+    return f->out_room > 0 ? f->out_room : f->out_bound;
+}
 
 /* A rectangle of the work. Two chunks share rows of the result only if their columns
    differ. */
@@ -113,8 +122,7 @@ typedef struct hy_cost {
     size_t pack_bytes; /* bytes of operands sent with the chunk; they take as many bytes
                           of pinned memory */
     size_t work_bytes; /* bytes of scratch memory */
-    size_t out_bytes;  /* bytes of the largest possible result; it takes as many bytes of
-                          pinned memory */
+    size_t out_bytes;  /* bytes of the largest result for which the chunk has room */
     double sent_bytes; /* bytes of pack_bytes that are expected to be copied; 0: all of
                           them */
     double prepare_s, multiply_s, finish_s; /* predicted seconds of these stages;
@@ -171,7 +179,13 @@ typedef struct hy_job {
     hy_rows out;       /* result on the device, with room for hy_cost.out_bytes of the
                           chunk */
     hy_rows back;      /* result in host memory, after the copy from the device */
-    int64_t *out_nnz;  /* pinned word: entries in `out`; multiply or finish sets it */
+    int64_t *out_nnz;  /* pinned word: entries of the rows that the job computes;
+                          multiply or finish sets it. If there are more than `out` has
+                          room for (hy_variant.overflows), `out` has none of them. */
+    int64_t rows_before, rows_after; /* SpGEMM: leading and trailing rows of the chunk
+                                        that the job leaves out, because `out` has no room
+                                        for the entries of all rows
+                                        (pipeline/run/pieces.h); else 0 */
     void *deltas;      /* SpGEMM: delta-coded columns of `out` in `work`, or NULL
                           (partition/move/deltas.h) */
     int64_t *units;    /* pinned word: bytes behind the head of `deltas`
@@ -195,6 +209,13 @@ typedef struct hy_job {
     int64_t back_room; /* maximum number of entries or elements in `back`; larger results
                           are copied and stored in several rounds */
 } hy_job;
+
+/* Returns the number of rows of the result that the job computes. */
+static inline int64_t hy_job_rows(const hy_job *job)
+{
+    return job->chunk->row_end - job->chunk->row_begin - job->rows_before -
+           job->rows_after;
+}
 
 /* Returns 1 if the pack brings the rows of B or X that the chunk touches. */
 static inline int hy_job_gathers(const hy_job *job)
@@ -221,6 +242,9 @@ struct hy_variant {
     int in_place;   /* 1: multiply stores Y itself, and no stage stores a result */
     int by_name;    /* 1: the planner uses the variant only if options name it, because
                        estimates prefer another one on every measured product */
+    int overflows;  /* SpGEMM, 1: rows may have more entries than `out` has room for
+                       (hy_features.out_room). `finish` then counts them in *out_nnz and
+                       out.row_ptr, and stores none. */
     int unordered;  /* 1: sums may differ in their last bits from run to run */
     int tail_lines; /* SpMM: hy_image.tail_lines of X on the device. The variant reads
                        tail columns where they are (hy_packed_x() in

@@ -85,8 +85,10 @@ static int64_t least_chunks(const hy_planning *p, const hy_layout *layout)
 /* Returns 1 if `n` equal chunks each fit a slot of `slot` bytes. */
 static int fits(const hy_planning *p, int64_t n, size_t slot)
 {
-    const hy_features f = hy_features_share(&p->features, n);
-    const hy_cost cost  = p->portion->variant->cost(&f, &p->portion->rates);
+    const hy_variant *variant = p->portion->variant;
+    const hy_features all     = hy_features_share(&p->features, n);
+    const hy_features f       = hy_with_least_room(variant, &all);
+    const hy_cost cost        = variant->cost(&f, &p->portion->rates);
 
     return hy_cost_bytes(&cost) <= slot;
 }

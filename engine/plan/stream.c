@@ -51,6 +51,7 @@ static hy_features grown(const hy_features *f)
 
     g.products += g.products / SPARE;
     g.out_bound += g.out_bound / SPARE;
+    g.out_room += g.out_room / SPARE;
     g.gather_rows += g.gather_rows / SPARE;
     g.gather_nnz += g.gather_nnz / SPARE;
     return g;

@@ -70,14 +70,16 @@ static __device__ int fill_frame(unsigned char *frame, const int32_t *numbers, i
     return HY_DELTA_LENS + all;
 }
 
-/* The caller sets the first 16 bytes of `coded` to zero: they count the units of 16 bytes
-   that frames take (partition/move/deltas.h). */
+/* Codes nothing if there are more than `most` numbers. The caller sets the first 16 bytes
+   of `coded` to zero: they count the units of 16 bytes that frames take
+   (partition/move/deltas.h). */
 static __global__ void __launch_bounds__(THREADS)
-    encode_deltas(const int32_t *numbers, const int64_t *count_at, char *coded)
+    encode_deltas(const int32_t *numbers, const int64_t *count_at, int64_t most,
+                  char *coded)
 {
     __shared__ uint4 frame[(FRAME_BYTES + HY_DELTA_UNIT - 1) / HY_DELTA_UNIT];
     __shared__ unsigned start;
-    const int64_t count = *count_at;
+    const int64_t count = *count_at <= most ? *count_at : 0;
     uint4 *frames       = reinterpret_cast<uint4 *>(coded + hy_deltas_head(count));
     uint32_t *starts    = reinterpret_cast<uint32_t *>(coded + HY_DELTA_UNIT);
     for (int64_t f = blockIdx.x; f < hy_deltas_frames(count); f += gridDim.x) {
@@ -103,7 +105,7 @@ hybrid_status hy_code_deltas(hy_lane *self, const int32_t *numbers, const int64_
     HY_CUDA(self->backend,
             cudaMemsetAsync(coded, 0, hy_deltas_head(most), hy_stream(self)));
     encode_deltas<<<hy_blocks(hy_deltas_frames(most), 1, room), THREADS, 0,
-                    hy_stream(self)>>>(numbers, count, static_cast<char *>(coded));
+                    hy_stream(self)>>>(numbers, count, most, static_cast<char *>(coded));
     HY_TRY(hy_launched(self, "code_deltas"));
     return hy_publish(self, units, static_cast<const int64_t *>(coded));
 }

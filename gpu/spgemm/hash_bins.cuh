@@ -87,9 +87,9 @@ template <typename T> __device__ int bin_of(const hy_hash<T> &h, const hash_sum 
 /* Counts the scalar products of rows and puts the rows into bins (sets of rows that one
    kernel computes). A block takes HY_HASH_BLOCK_ROWS rows. First a few threads walk each
    row, and all threads walk rows of more than HY_HASH_MANY entries of A. Then one thread
-   for each row finds its bin, and reserves elements of h.col and h.val for it. A block
-   reserves its places in each bin with one addition. The order of rows within a bin does
-   not affect the result. */
+   for each row finds its bin, and, unless h.late is set, reserves elements of h.col and
+   h.val for the row. A block reserves its places in each bin with one addition. The order
+   of rows within a bin does not affect the result. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS) hash_bins(hy_hash<T> h)
 {
@@ -125,7 +125,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) hash_bins(hy_hash<T> h)
                 h.range[row]   = make_int2(sum.low, sum.high);
                 h.longest[row] = sum.longest;
             }
-            place = atomicAdd(&listed[HY_HASH_BINS], min(sum.products, h.out_cols));
+            if (!h.late)
+                place = atomicAdd(&listed[HY_HASH_BINS], min(sum.products, h.out_cols));
             if (bin < HY_HASH_BINS)
                 index = atomicAdd(&listed[bin], 1);
         }
@@ -138,7 +139,8 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS) hash_bins(hy_hash<T> h)
     __syncthreads();
     if (bin < 0)
         return;
-    h.place[row] = at[HY_HASH_BINS] + place;
+    if (!h.late)
+        h.place[row] = at[HY_HASH_BINS] + place;
     if (bin < HY_HASH_BINS)
         h.list[bin][at[bin] + index] = row;
     else

@@ -89,10 +89,9 @@ __device__ void add_window(const hy_hash<T> &h, const hy_window &w, hash_pieces 
     }
 }
 
-/* Stores the entries of the window in the memory of its row of C, behind the windows of
-   the row that were finished earlier, whatever their columns; hash_store.cuh puts the
-   windows of a row in order later. `before` is scratch, an element for each 32 columns of
-   the window. */
+/* Stores the entries of the window, if h.col has room, behind those that were stored
+   earlier, whatever their columns; hash_store.cuh puts the windows of a row in order
+   later. `before` is scratch, an element for each 32 columns of the window. */
 template <typename T>
 __device__ void emit_window(const hy_hash<T> &h, hy_window *w, const unsigned *bits,
                             int *before, const T *val)
@@ -110,12 +109,15 @@ __device__ void emit_window(const hy_hash<T> &h, hy_window *w, const unsigned *b
         total += sum;
     }
     if (threadIdx.x == 0) {
-        at       = atomicAdd(&h.count[w->row], total);
+        const int earlier = atomicAdd(&h.count[w->row], total);
+        at       = h.late ? hy_hash_reserve(h, total) : h.place[w->row] + earlier;
         w->at    = at;
         w->count = total;
     }
     __syncthreads();
-    const int place = h.place[w->row] + at, low = w->low;
+    const int place = at, low = w->low;
+    if (!hy_hash_holds(h, place, total))
+        return;
     for (int n = threadIdx.x / 32; n < words; n += HY_HASH_DENSE_THREADS / 32) {
         const unsigned own = bits[n];
         if (own >> lane & 1) {

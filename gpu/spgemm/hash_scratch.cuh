@@ -5,6 +5,7 @@
 
 #include "base/data/csr.h"
 #include "gpu/backend/cuda_sort.cuh"
+#include "gpu/spgemm/hash_tree.cuh"
 #include "gpu/spgemm/hash_work.cuh"
 #include "partition/format/pack.h"
 
@@ -32,6 +33,28 @@ static int64_t above(int bin)
 static int64_t rows_of(const hy_features *f, int bin)
 {
     return min(f->products / (above(bin) + 1), f->rows);
+}
+
+/* Returns an upper bound on the bytes of the tree of a row with `products` scalar
+   products and `cols` columns: its top level, the nodes below, and the entries with
+   values of `value` bytes. */
+static int64_t tree_bytes(int64_t products, int64_t cols, size_t value)
+{
+    int64_t nodes = products + HY_HASH_TOP;
+    for (int64_t in_level = cols / 32; in_level >= HY_HASH_TOP; in_level /= 32)
+        nodes += min(products, in_level + 1);
+    return nodes * int64_t(sizeof(hash_node)) +
+           min(products, cols) * int64_t(sizeof(int32_t) + value);
+}
+
+/* Returns true if a row with `products` scalar products always fits the largest tree, so
+   that it is not cut into windows. A thread block has `shared` bytes for the tree. */
+static bool always_fits(const hy_features *f, int64_t products, size_t shared)
+{
+    constexpr int LAST = HY_HASH_TREES - 1;
+    return products <= TREE_PRODUCTS[LAST] &&
+           tree_bytes(products, f->out_cols, hy_value_size(f->type)) <=
+               min(int64_t(TREE_BYTES[LAST]), int64_t(shared));
 }
 
 /* Returns how many columns, a multiple of 32, a window in `shared` bytes can have. A
@@ -66,18 +89,36 @@ struct scratch {
                              the scratch */
 };
 
+/* Returns the bytes of shared memory that a thread block has for a tree or a window. */
+static size_t shared_of(const hy_rates *r)
+{
+    return max(r->block_memory, size_t(HY_HASH_SHARED)) - HY_HASH_STATIC;
+}
+
+/* Returns an upper bound on the windows (ranges of columns) of all rows. Only rows with
+   more than `most` scalar products are cut. */
+static int64_t windows_of(const hy_features *f, const hy_rates *r)
+{
+    const size_t shared = shared_of(r);
+    const int64_t width =
+        window_width(HY_HASH_SHARED - HY_HASH_STATIC, hy_value_size(f->type));
+    int64_t most = HY_HASH_UNCUT;
+
+    if (f->products_max <= most || always_fits(f, f->products_max, shared))
+        return 0;
+    while (always_fits(f, 2 * most, shared))
+        most *= 2;
+    return f->products / most * (f->out_cols / width + 2);
+}
+
 /* Returns the layout of the scratch. Its size does not fall when rows, nnz or scalar
    products grow, because cutting chunks relies on that. */
-static scratch scratch_of(const hy_features *f)
+static scratch scratch_of(const hy_features *f, const hy_rates *r)
 {
     const size_t rows = size_t(f->rows), nnz = size_t(f->nnz);
-    const size_t bound = size_t(f->out_bound), value = hy_value_size(f->type);
-    const bool trees    = f->products_max > HY_HASH_SHORT;
-    const int64_t width = window_width(HY_HASH_SHARED - HY_HASH_STATIC, value);
-    const int64_t cut   = f->products_max > HY_HASH_UNCUT
-                              ? f->products / HY_HASH_UNCUT * (f->out_cols / width + 2)
-                              : 0;
-    size_t listed       = 0;
+    const size_t entries = size_t(hy_out_room(f)), value = hy_value_size(f->type);
+    const bool trees = f->products_max > HY_HASH_SHORT;
+    size_t listed    = 0;
     for (int bin = 0; bin < HY_HASH_BINS; bin++)
         listed += size_t(rows_of(f, bin));
 
@@ -91,9 +132,9 @@ static scratch scratch_of(const hy_features *f)
     bytes[COUNT]        = rows * sizeof(int);
     bytes[LISTS]        = listed * sizeof(int);
     bytes[COUNTS]       = sizeof(hy_hash_counts);
-    bytes[WINDOWS]      = size_t(cut) * sizeof(hy_window);
-    bytes[COL]          = bound * sizeof(int32_t);
-    bytes[VAL]          = bound * value;
+    bytes[WINDOWS]      = size_t(windows_of(f, r)) * sizeof(hy_window);
+    bytes[COL]          = entries * sizeof(int32_t);
+    bytes[VAL]          = entries * value;
     bytes[TEMP]         = hy_scan_scratch(f->rows);
 
     scratch s = {};
@@ -141,7 +182,7 @@ static hybrid_status places_of(hy_lane *lane, const hy_job *job, places<T> *p)
     int shared           = 0;
     HY_TRY(shared_limit(lane, &shared));
     p->f             = f;
-    p->s             = scratch_of(f);
+    p->s             = scratch_of(f, job->rates);
     p->work          = static_cast<char *>(job->work.ptr);
     p->temp          = {p->template part<void>(TEMP), p->s.at[PARTS] - p->s.at[TEMP]};
     const bool trees = f->products_max > HY_HASH_SHORT;
@@ -161,6 +202,8 @@ static hybrid_status places_of(hy_lane *lane, const hy_job *job, places<T> *p)
     h.window          = p->template part<hy_window>(WINDOWS);
     h.col             = p->template part<int32_t>(COL);
     h.val             = p->template part<T>(VAL);
+    h.entries         = int(hy_out_room(f));
+    h.late            = f->out_room > 0;
     h.out_cols        = int(f->out_cols);
     h.share           = share_of(f);
     h.window_width    = int(window_width(size_t(shared) - HY_HASH_STATIC, sizeof(T)));

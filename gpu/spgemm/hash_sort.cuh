@@ -101,6 +101,44 @@ __device__ int lanes_expand(const hy_hash<T> &h, int first, int last, int lane, 
     return done;
 }
 
+/* Returns true if sorted key number e < p is the first of its column. */
+template <int ITEMS, int BITS, typename K>
+__device__ bool begins_column(const K *sorted, int e)
+{
+    return e == 0 ||
+           sorted[e - 1 + (e - 1) / ITEMS] >> BITS != sorted[e + e / ITEMS] >> BITS;
+}
+
+/* Returns the number of columns of the p sorted keys of a team of LANES threads, which
+   are set in the mask `mine` of threads of the warp. */
+template <int LANES, int ITEMS, int BITS, typename K>
+__device__ int count_columns(const K *sorted, int p, unsigned mine)
+{
+    int count = 0;
+    for (int j = 0; j < ITEMS; j++) {
+        const int e     = j * LANES + int(threadIdx.x) % LANES;
+        const bool head = e < p && begins_column<ITEMS, BITS>(sorted, e);
+        count += __popc(__ballot_sync(HY_ALL, head) & mine);
+    }
+    return count;
+}
+
+/* Reserves elements of h.col and h.val for the rows that a warp computes: `count` for the
+   row of each team of LANES threads, all of which pass the same number. Returns the place
+   of the team's row. Sets *holds to false if there is no room for all these rows. */
+template <int LANES, typename T>
+__device__ int reserve_rows(const hy_hash<T> &h, int count, bool *holds)
+{
+    int all, place = 0;
+    int before = warp_scan(threadIdx.x % LANES == 0 ? count : 0, &all);
+    before     = __shfl_sync(HY_ALL, before, 0, LANES);
+    if (threadIdx.x % 32 == 0)
+        place = hy_hash_reserve(h, all);
+    place  = __shfl_sync(HY_ALL, place, 0);
+    *holds = hy_hash_holds(h, place, all);
+    return place + before;
+}
+
 /* Computes the rows of a bin. Each has up to LANES * ITEMS scalar products and LANES
    threads. */
 template <int LANES, int ITEMS, typename T, typename K>
@@ -139,16 +177,17 @@ __device__ void sort_bin(const hy_hash<T> &h, int bin, K *keys, T *vals)
             sorted[lane * (ITEMS + 1) + j] = key[j];
         __syncwarp();
 
-        const int place = row < 0 ? 0 : h.place[row];
-        int found       = 0;
+        int place = row < 0 || h.late ? 0 : h.place[row], found = 0;
+        bool holds = true;
+        if (h.late)
+            place = reserve_rows<LANES>(
+                h, count_columns<LANES, ITEMS, BITS>(sorted, p, mine), &holds);
         for (int j = 0; j < ITEMS; j++) {
-            int e       = j * LANES + lane;
-            const K own = e < p ? sorted[e + e / ITEMS] : 0;
-            const bool head =
-                e < p &&
-                (e == 0 || sorted[e - 1 + (e - 1) / ITEMS] >> BITS != own >> BITS);
+            int e                = j * LANES + lane;
+            const K own          = e < p ? sorted[e + e / ITEMS] : 0;
+            const bool head      = e < p && begins_column<ITEMS, BITS>(sorted, e);
             const unsigned heads = __ballot_sync(HY_ALL, head) & mine;
-            if (head) {
+            if (head && holds) {
                 const int at = place + found + __popc(heads & left);
                 T sum        = val[own & (MOST - 1)];
                 for (e++; e < p && sorted[e + e / ITEMS] >> BITS == own >> BITS; e++)
@@ -158,8 +197,10 @@ __device__ void sort_bin(const hy_hash<T> &h, int bin, K *keys, T *vals)
             }
             found += __popc(heads);
         }
-        if (lane == 0 && row >= 0)
+        if (lane == 0 && row >= 0) {
             h.count[row] = found;
+            h.place[row] = place;
+        }
         __syncwarp(); /* all lanes have read this row before the next one overwrites it */
     }
 }

@@ -59,13 +59,21 @@ __device__ void store_warp(const hy_hash<T> &h, int count, int64_t from, int64_t
     }
 }
 
-/* Moves rows that are not cut into windows (ranges of columns). A warp takes `rows`
-   neighbouring rows, at most 32; the whole block takes rows of more than
-   HY_HASH_STORE_MANY entries. */
+/* Returns true if h.col and h.val have all entries of C. */
+template <typename T> __device__ bool has_all(const hy_hash<T> &h)
+{
+    return h.counts->used <= h.entries;
+}
+
+/* Moves rows that are not cut into windows (ranges of columns), unless h.col had no room
+   for all entries. A warp takes `rows` neighbouring rows, at most 32; the whole block
+   takes rows of more than HY_HASH_STORE_MANY entries. */
 template <typename T>
 __global__ void __launch_bounds__(HY_CUDA_THREADS)
     hash_store_rows(hy_hash<T> h, int rows, const int64_t *row_ptr, int32_t *col, T *val)
 {
+    if (!has_all(h))
+        return;
     const int first = blockIdx.x * (HY_CUDA_THREADS / 32) * rows;
     const int last  = min(first + (HY_CUDA_THREADS / 32) * rows, h.rows);
     const int lane  = threadIdx.x % 32;
@@ -89,7 +97,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
     hash_store_windows(hy_hash<T> h, const int64_t *row_ptr, int32_t *col, T *val)
 {
     __shared__ int before;
-    const int windows = h.counts->windows;
+    const int windows = has_all(h) ? h.counts->windows : 0;
     for (int n = blockIdx.x; n < windows; n += gridDim.x) {
         const hy_window w = h.window[n];
         __syncthreads();
@@ -100,8 +108,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
             atomicAdd(&before, h.window[n - w.index + i].count);
         __syncthreads();
         const int64_t to = row_ptr[w.row] + before;
-        store_piece(h, h.place[w.row] + w.at, w.count, threadIdx.x, HY_CUDA_THREADS,
-                    col + to, val + to);
+        store_piece(h, w.at, w.count, threadIdx.x, HY_CUDA_THREADS, col + to, val + to);
     }
 }
 

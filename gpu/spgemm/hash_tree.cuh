@@ -136,8 +136,8 @@ __device__ void add_products(const hy_hash<T> &h, int row, const hash_walk &w,
     });
 }
 
-/* Computes a row of C in its shared memory. Returns false if tree and entries of the row
-   do not fit there. */
+/* Computes a row of C in its shared memory, and stores it if h.col has room. Returns
+   false if tree and entries of the row do not fit the shared memory. */
 template <int THREADS, int LEVELS, typename T>
 __device__ bool tree_row(const hy_hash<T> &h, int row, int *before,
                          const hash_tree<LEVELS> &tree)
@@ -151,18 +151,25 @@ __device__ bool tree_row(const hy_hash<T> &h, int row, int *before,
         return false;
     T *val       = reinterpret_cast<T *>(tree.node + nodes);
     int32_t *col = reinterpret_cast<int32_t *>(val + count);
+    int place    = 0; /* of lane 0, for which the row's place comes while products are
+                         added */
+    if (lane == 0 && h.late)
+        place = hy_hash_reserve(h, count);
     for (int e = lane; e < count; e += THREADS)
         val[e] = 0;
     team_sync<THREADS>();
     add_products<THREADS>(h, row, w, before, tree, val, col);
+    if (lane == 0 && h.late)
+        h.place[row] = place;
     team_sync<THREADS>();
-    const int place = h.place[row];
-    for (int e = lane; e < count; e += THREADS) {
-        h.col[place + e] = col[e];
-        h.val[place + e] = val[e];
-    }
+    place = h.place[row];
     if (lane == 0)
         h.count[row] = count;
+    if (hy_hash_holds(h, place, count))
+        for (int e = lane; e < count; e += THREADS) {
+            h.col[place + e] = col[e];
+            h.val[place + e] = val[e];
+        }
     return true;
 }
 

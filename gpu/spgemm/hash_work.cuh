@@ -26,8 +26,8 @@ struct hy_window {
     int row;
     int index; /* number of the window among those of its row, from 0 */
     int low, width;
-    int at, count; /* at: index of the window's first entry, counted from h.place[row];
-                      count: its number of entries */
+    int at, count; /* at: index of the window's first entry in h.col and h.val; count: its
+                      number of entries */
 };
 
 /* Counters on the device, zero before each chunk. listed: for each bin, number of rows
@@ -36,8 +36,8 @@ struct hy_window {
 struct hy_hash_counts {
     int listed[HY_HASH_BINS];
     int taken[HY_HASH_BINS]; /* for each bin, number of rows that blocks have begun */
-    int used;                /* number of elements of h.col and h.val that are reserved
-                                for rows */
+    int used; /* number of elements of h.col and h.val that are reserved for
+                 rows; more than h.entries if these have no room */
     int windows, windows_taken;
 };
 
@@ -81,9 +81,14 @@ template <typename T> struct hy_hash : hy_factors<T> {
     int *list[HY_HASH_BINS]; /* numbers of the rows in each bin */
     hy_hash_counts *counts;
     hy_window *window;
-    int32_t *col; /* out_bound elements: computed rows, each sorted by column. There are
-                     gaps between rows */
+    int32_t *col; /* `entries` elements: computed rows, each sorted by column */
     T *val;
+    int entries; /* number of entries for which `col` and `val` have room. If C has more,
+                    they are counted, and some of them are not stored. */
+    bool late;   /* false: `col` has room for the upper bound of each row, which is
+                    reserved when the row is put into a bin, so that there are gaps
+                    between rows; true: a row, or a window of it, gets its place once its
+                    entries are counted */
     int out_cols;
     float share;             /* expected entries of a row of C, as a fraction of its
                                 scalar products */
@@ -98,6 +103,20 @@ template <typename T> struct hy_hash : hy_factors<T> {
 __device__ inline unsigned hy_below(int i)
 {
     return (1u << i) - 1;
+}
+
+/* Reserves `count` elements of h.col and h.val. Returns the index of the first, which may
+   be beyond the last (hy_hash_holds()). */
+template <typename T> __device__ int hy_hash_reserve(const hy_hash<T> &h, int count)
+{
+    return atomicAdd(&h.counts->used, count);
+}
+
+/* Returns true if h.col and h.val have `count` elements from index `place` on. */
+template <typename T>
+__device__ bool hy_hash_holds(const hy_hash<T> &h, int place, int count)
+{
+    return count <= h.entries - place;
 }
 
 /* Returns the number of levels of the tree over `range` + 1 columns: the fewest with

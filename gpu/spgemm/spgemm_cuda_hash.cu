@@ -1,8 +1,8 @@
 /* gpu/spgemm/spgemm_cuda_hash.cu - C = A*B on the GPU: each row on its own, in shared
    memory.
 
-   multiply()  puts rows in bins and computes them, each sorted, with gaps between rows
-   finish()    closes the gaps
+   multiply()  puts rows in bins and computes them, each sorted, in any order
+   finish()    puts them in order
 
    A product here is a scalar product. The position of a column in its row is its rank,
    the number of lower columns, in the bitmap of the row's columns, so ranking replaces a
@@ -22,8 +22,9 @@
    Rows computed by a warp or a part of one are the same on every run. Blocks add with
    atomics, so floating-point sums of longer rows may differ in the last bits.
 
-   Scratch of a chunk: 4 + s bytes for each entry of the bound on C, where s is the bytes
-   of a value, and 16 or 24 bytes for each entry of A.
+   Scratch of a chunk: 4 + s bytes for each entry of C for which the chunk has room
+   (hy_features.out_room), where s is the bytes of a value, and 16 or 24 bytes for each
+   entry of A. Kernels count entries for which there is no room, and store none of them.
 
    After spECK (Parger et al. 2020: bins by a light analysis, dense windows, lanes for a
    row of B by its length) and OpSparse (Du et al. 2022: bins, shared memory to its
@@ -74,25 +75,14 @@ static hybrid_status tree_rows(hy_lane *lane, const places<T> &p, int bin)
     return hy_launched(lane, "hash_tree_rows");
 }
 
-/* Returns an upper bound on the bytes of the tree of any row: its top level, the nodes
-   below, and the entries. */
-static int64_t tree_bytes(const hy_features *f)
-{
-    const int64_t p = f->products_max, cols = f->out_cols;
-    int64_t nodes = p + HY_HASH_TOP;
-    for (int64_t in_level = cols / 32; in_level >= HY_HASH_TOP; in_level /= 32)
-        nodes += min(p, in_level + 1);
-    return nodes * int64_t(sizeof(hash_node)) +
-           min(p, cols) * int64_t(sizeof(int32_t) + hy_value_size(f->type));
-}
-
 /* Launches the kernels of all tree bins (sets of rows whose trees have the same size)
    from small to large trees, because a row that does not fit its tree is passed on to the
    next bin. */
 template <typename T> static hybrid_status all_trees(hy_lane *lane, const places<T> &p)
 {
-    const int64_t most = tree_bytes(p.f);
-    int tree           = 0;
+    const int64_t most =
+        tree_bytes(p.f->products_max, p.f->out_cols, hy_value_size(p.f->type));
+    int tree = 0;
     /* true while the next tree bin may get rows: rows of its size, or rows passed on from
        a smaller bin */
     bool more = p.f->products_max > HY_HASH_SHORT;
@@ -260,7 +250,7 @@ static hy_cost cost(const hy_features *f, const hy_rates *r)
 
     hy_cost c    = {};
     c.pack_bytes = hy_pack_csr_bytes(HY_SPGEMM, f);
-    c.work_bytes = scratch_of(f).at[PARTS];
+    c.work_bytes = scratch_of(f, r).at[PARTS];
     c.out_bytes  = hy_rows_bytes(HY_SPGEMM, f, 0);
     c.prepare_s  = double(c.pack_bytes) / HY_PACK_BPS;
     c.multiply_s = 8 * r->launch_s +
@@ -278,6 +268,7 @@ extern "C" const hy_variant hy_spgemm_cuda_hash = {
     .form      = HY_FORM_CSR,
     .csr       = 1,
     .in_place  = 0,
+    .overflows = 1,
     .unordered = 1,
     .rings     = 1,
     .refuse    = refuse,

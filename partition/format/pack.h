@@ -13,10 +13,12 @@
 extern "C" {
 #endif
 
-/* A CSR matrix inside a block of host or device memory. */
+/* A CSR matrix inside a block of host or device memory, or some rows of one; nnz counts
+   the entries of the whole matrix. */
 typedef struct hy_csr_view {
     int64_t rows, nnz;
-    const int64_t *row_ptr; /* rows + 1 elements; row_ptr[0] is 0 */
+    const int64_t *row_ptr; /* rows + 1 elements; row_ptr[0] is 0, unless the job leaves
+                               out leading rows of the chunk (hy_job.rows_before) */
     const int32_t *col;
     const void *val;
 } hy_csr_view;

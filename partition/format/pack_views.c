@@ -81,11 +81,13 @@ hy_csr_view hy_packed_b(const hy_job *job)
 
 hy_csr_view hy_packed_a(const hy_job *job)
 {
-    hy_csr_view a = {.rows    = job->chunk->features.rows,
-                     .nnz     = job->chunk->features.nnz,
-                     .row_ptr = packed(job, HY_A_ROW_PTR),
-                     .col     = packed(job, HY_A_COL),
-                     .val     = packed(job, HY_A_VAL)};
+    const int64_t *row_ptr = packed(job, HY_A_ROW_PTR);
+    const int64_t left_out = job->rows_before + job->rows_after;
+    hy_csr_view a          = {.rows    = job->chunk->features.rows - left_out,
+                              .nnz     = job->chunk->features.nnz,
+                              .row_ptr = row_ptr + job->rows_before,
+                              .col     = packed(job, HY_A_COL),
+                              .val     = packed(job, HY_A_VAL)};
 
     if (job->a_on_device) {
         const hybrid_csr *A = job->problem->a_source.on_device.csr;

@@ -10,7 +10,7 @@ typedef struct layout {
 
 static layout csr_layout(const hy_features *f, int with_row_at)
 {
-    const size_t rows = (size_t)f->rows, entries = (size_t)f->out_bound;
+    const size_t rows = (size_t)f->rows, entries = (size_t)hy_out_room(f);
     layout at;
 
     at.row_at = hy_align((rows + 1) * 8);

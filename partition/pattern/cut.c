@@ -3,7 +3,15 @@
 
 #include <string.h>
 
-enum { FIRST_CAPACITY = 64 };
+#include "base/data/min_max.h"
+
+enum {
+    FIRST_CAPACITY = 64,
+    ROOM_SPARE = 1024 /* entries for which a chunk has room beyond ROOM_FACTOR times the
+                         predicted number */
+};
+
+static const double ROOM_FACTOR = 1.125;
 
 size_t hy_cost_bytes(const hy_cost *cost)
 {
@@ -11,11 +19,61 @@ size_t hy_cost_bytes(const hy_cost *cost)
            hy_align(cost->out_bytes);
 }
 
-size_t hy_cut_bytes(const hy_cut *cut, const hy_features *f)
+static size_t bytes_of(const hy_variant *variant, const hy_rates *rates,
+                       const hy_features *f)
 {
-    const hy_cost cost = cut->variant->cost(f, cut->rates);
+    const hy_cost cost = variant->cost(f, rates);
     return hy_cost_bytes(&cost);
 }
+
+size_t hy_cut_bytes(const hy_cut *cut, const hy_features *f)
+{
+    return bytes_of(cut->variant, cut->rates, f);
+}
+
+/* ---- room for the result ------------------------------------------------------- */
+
+/* Returns the features with room for `room` entries; all of out_bound if that is not
+   more. */
+static hy_features with(const hy_features *f, int64_t room)
+{
+    hy_features g = *f;
+
+    g.out_room = room < f->out_bound ? room : 0;
+    return g;
+}
+
+hy_features hy_with_least_room(const hy_variant *variant, const hy_features *f)
+{
+    const int64_t row     = hy_min(f->products_max, f->out_cols);
+    const double expected = ROOM_FACTOR * hy_expected_entries(f) + ROOM_SPARE;
+
+    if (!variant->overflows)
+        return with(f, f->out_bound);
+    return with(f, expected < (double)f->out_bound ? hy_max((int64_t)expected, row)
+                                                   : f->out_bound);
+}
+
+hy_features hy_with_room(const hy_variant *variant, const hy_rates *rates, size_t slot,
+                         const hy_features *f)
+{
+    const hy_features least = hy_with_least_room(variant, f), all = with(f, f->out_bound);
+    int64_t low = hy_out_room(&least), high = f->out_bound;
+
+    if (bytes_of(variant, rates, &all) <= slot)
+        return all;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        const hy_features g  = with(f, middle);
+        if (bytes_of(variant, rates, &g) <= slot)
+            low = middle;
+        else
+            high = middle;
+    }
+    return with(f, low);
+}
+
+/* ---- limits -------------------------------------------------------------------- */
 
 int hy_chunk_is_counted(const hy_features *f)
 {
@@ -38,9 +96,13 @@ static int is_moderate(const hy_cut *cut, const hy_features *f)
 
 int hy_cut_fits(const hy_cut *cut, const hy_features *f)
 {
+    const hy_features least = hy_with_least_room(cut->variant, f);
+
     return (f->rows == 1 || is_moderate(cut, f)) &&
-           hy_cut_bytes(cut, f) <= cut->slot_bytes;
+           hy_cut_bytes(cut, &least) <= cut->slot_bytes;
 }
+
+/* ---- arrays of chunks ---------------------------------------------------------- */
 
 hybrid_status hy_chunk_array_reserve(hy_context *ctx, hy_chunk_array *array,
                                      int64_t capacity)
@@ -74,11 +136,12 @@ hybrid_status hy_chunk_array_add(hy_context *ctx, hy_chunk_array *array,
                                  const hy_cut *cut, int64_t width, int64_t row,
                                  const hy_features *features)
 {
-    const hy_chunk chunk = {.row_begin = row,
-                            .row_end   = row + features->rows,
-                            .col_end   = width,
-                            .features  = *features,
-                            .variant   = cut->variant};
+    const hy_chunk chunk = {
+        .row_begin = row,
+        .row_end   = row + features->rows,
+        .col_end   = width,
+        .features  = hy_with_room(cut->variant, cut->rates, cut->slot_bytes, features),
+        .variant   = cut->variant};
 
     return hy_chunk_array_append(ctx, array, &chunk);
 }

@@ -38,6 +38,15 @@ size_t hy_cut_bytes(const hy_cut *cut, const hy_features *f);
    row need only fit a slot. */
 int hy_cut_fits(const hy_cut *cut, const hy_features *f);
 
+/* Return the features with another out_room. hy_with_least_room() lets the chunk have room
+   for the entries that a sample predicts, with some to spare, and for all entries that
+   any one of its rows can have. hy_with_room() lets it have all the room that `slot`
+   bytes leave, but at least the least. If the variant cannot count entries for which there
+   is no room (hy_variant.overflows), both return room for out_bound. */
+hy_features hy_with_least_room(const hy_variant *variant, const hy_features *f);
+hy_features hy_with_room(const hy_variant *variant, const hy_rates *rates, size_t slot,
+                         const hy_features *f);
+
 /* A growing array of chunks; hy_array_free() frees `of`. */
 typedef struct hy_chunk_array {
     hy_chunk *of;

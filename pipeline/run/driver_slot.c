@@ -2,6 +2,7 @@
 #include "base/threads/clock.h"
 #include "base/data/csr.h"
 #include "pipeline/run/driver.h"
+#include "pipeline/run/pieces.h"
 #include "pipeline/run/steps.h"
 
 void hy_run_stop(hy_run *run, hybrid_status status)
@@ -149,8 +150,7 @@ static int may_reserve(const hy_slot *slot)
 {
     const hy_sink *sink = slot->sink;
 
-    return !sink->in_order ||
-           slot->claim.chunk.row_begin == slot->site->run->reserved_rows;
+    return !sink->in_order || slot->piece.row_begin == slot->site->run->reserved_rows;
 }
 
 static int may_store(const hy_slot *slot)
@@ -188,11 +188,11 @@ static void note_counted(hy_slot *slot)
     slot->counted = 1;
 }
 
-/* Adds the chunk to the progress of the call. Variants that compute in place report their
-   progress themselves. */
+/* Adds the computed rows to the progress of the call. Variants that compute in place
+   report their progress themselves. */
 static void count_rows(const hy_slot *slot)
 {
-    const hy_chunk *c  = &slot->claim.chunk;
+    const hy_chunk *c  = &slot->piece;
     const int64_t cols = slot->job.problem->op == HY_SPMM ? c->col_end - c->col_begin : 1;
 
     if (!hy_site_in_place(slot->site))
@@ -207,6 +207,44 @@ hybrid_status hy_slot_finish(hy_slot *slot)
     hy_slot_release(slot);
     return HYBRID_OK;
 }
+
+/* ---- pieces ------------------------------------------------------------------------ */
+
+/* Returns the slot to its stages from `multiply` on. The stages that are done are
+   reported first, because stages that follow reuse their marks. Sets slot->stage to the
+   stage before `multiply`. */
+static hybrid_status repeat(hy_slot *slot)
+{
+    HY_TRY(hy_trace_slot(&slot->site->run->tracer, slot));
+    hy_work_log_clear(&slot->log);
+    for (int step = 0; step < HY_STEPS; step++)
+        slot->passage[step].done = 0;
+    slot->stage = slot->stages;
+    while (slot->stage[1].step != HY_STEP_MULTIPLY)
+        slot->stage++;
+    return HYBRID_OK;
+}
+
+/* Lets the slot compute fewer rows, because the result of all has no room. */
+static hybrid_status compute_less(hy_slot *slot)
+{
+    HY_TRY(repeat(slot));
+    return hy_piece_shrink(slot);
+}
+
+/* Lets the slot compute the rows of its chunk that are left, or finishes the chunk. */
+static hybrid_status compute_rest(hy_slot *slot)
+{
+    if (slot->job.rows_after == 0)
+        return hy_slot_finish(slot);
+    count_rows(slot);
+    HY_TRY(repeat(slot));
+    hy_piece_next(slot);
+    slot->stage++;
+    return hy_slot_advance(slot);
+}
+
+/* ---- waiting ---------------------------------------------------------------------- */
 
 /* Returns 1 if this chunk is the last: no other chunk is in flight or unclaimed. */
 static int is_last(const hy_run *run)
@@ -240,7 +278,10 @@ static void watch(hy_task *task, int worker)
    if it has no other work. The latter avoids waking two threads one after the other. */
 static hybrid_status let_see(hy_slot *slot)
 {
-    if (is_last(slot->site->run) && !hy_progress_asked(&slot->site->ctx->progress)) {
+    const int pieces = slot->job.rows_before + slot->job.rows_after > 0;
+
+    if (is_last(slot->site->run) && !pieces &&
+        !hy_progress_asked(&slot->site->ctx->progress)) {
         HY_TRY(see(slot));
         return hy_slot_advance(slot);
     }
@@ -268,7 +309,7 @@ static void note_order(hy_slot *slot, hy_step step)
     if (step != HY_STEP_RESERVE)
         return;
     slot->part         = run->reserved++;
-    run->reserved_rows = slot->claim.chunk.row_end;
+    run->reserved_rows = slot->piece.row_end;
 }
 
 /* Takes the slot through its stages until another thread has it or the chunk is done. */
@@ -282,7 +323,12 @@ hybrid_status hy_slot_advance(hy_slot *slot)
             continue;
         if (where >= HY_LANES && slot->unseen && hy_step_waits(slot, stage->step))
             break;
-        if (stage->step == HY_STEP_RESERVE && slot->sink->in_order)
+        if (stage->step == HY_STEP_RESERVE && hy_piece_overflows(slot)) {
+            HY_TRY(compute_less(slot));
+            continue;
+        }
+        if (stage->step == HY_STEP_RESERVE && slot->sink->in_order &&
+            slot->job.rows_after == 0)
             note_counted(slot);
         if (!hy_slot_may_go_on(slot)) {
             slot->parked = 1;
@@ -303,5 +349,5 @@ hybrid_status hy_slot_advance(hy_slot *slot)
             note_order(slot, stage->step);
         }
     }
-    return slot->unseen ? let_see(slot) : hy_slot_finish(slot);
+    return slot->unseen ? let_see(slot) : compute_rest(slot);
 }

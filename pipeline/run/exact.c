@@ -61,11 +61,15 @@ static hybrid_status gather(const hy_exact *e, int bounded, hy_chunk *chunk)
     return HYBRID_OK;
 }
 
-static int fits(const hy_exact *e, const hy_chunk *chunk)
+/* Lets the chunk have the room for its result that a slot leaves. Returns 1 if the chunk
+   then fits a slot. */
+static int fit(const hy_exact *e, hy_chunk *chunk)
 {
-    const hy_site *site  = e->site;
-    const hy_features *f = &chunk->features;
-    const hy_cost cost   = chunk->variant->cost(f, &site->rates);
+    const hy_site *site = e->site;
+    hy_features *f      = &chunk->features;
+
+    *f                 = hy_with_room(chunk->variant, &site->rates, site->slot_device, f);
+    const hy_cost cost = chunk->variant->cost(f, &site->rates);
 
     return hy_chunk_is_counted(f) && hy_cost_bytes(&cost) <= site->slot_device &&
            hy_slot_pinned_bytes(chunk->variant, f, &site->rates) <= site->slot_pinned;
@@ -93,7 +97,7 @@ int hy_exact_join(const hy_exact *e, const hy_chunk *first, const hy_chunk *next
     f->gather_rows  = hy_min(f->gather_rows + g->gather_rows, e->A->cols);
     f->gather_nnz   = hy_min(f->gather_nnz + g->gather_nnz, e->B->nnz);
     *out            = joined;
-    return in_ring(e, &joined) && fits(e, &joined);
+    return in_ring(e, out) && fit(e, out);
 }
 
 hybrid_status hy_exact_cut(const hy_exact *e, const hy_chunk *planned, int64_t begin,
@@ -104,7 +108,7 @@ hybrid_status hy_exact_cut(const hy_exact *e, const hy_chunk *planned, int64_t b
 
     if (gathers || hy_image_is_gathered(&e->site->image) || !in_ring(e, &chunk))
         HY_TRY(gather(e, planned->fewer, &chunk));
-    if (rows == 1 || fits(e, &chunk))
+    if (fit(e, &chunk) || rows == 1)
         return hy_chunk_array_append(e->site->ctx, out, &chunk);
     for (int64_t i = 0; i < pieces; i++)
         HY_TRY(hy_exact_cut(e, planned, begin + rows * i / pieces,

@@ -37,6 +37,8 @@ hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t beg
     part.features =
         hy_profile_range(queue->profile, begin, end, chunk->col_end - chunk->col_begin);
     hy_queue_choose(&part.features, &chunk->features);
+    part.features.out_room =
+        chunk->features.out_room < part.features.out_bound ? chunk->features.out_room : 0;
     part.features.gather_rows = chunk->features.gather_rows;
     part.features.gather_nnz  = chunk->features.gather_nnz;
     return part;

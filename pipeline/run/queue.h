@@ -71,7 +71,8 @@ int64_t hy_queue_work(const hy_chunk *chunk);
 void hy_queue_choose(hy_features *f, const hy_features *chosen);
 
 /* Returns rows [begin, end) of a chunk as a chunk. Its numbers of gathered rows and
-   entries are those of the whole chunk, an upper bound. */
+   entries are those of the whole chunk, an upper bound. It has room for as many entries
+   as the whole chunk. */
 hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t begin,
                        int64_t end);
 

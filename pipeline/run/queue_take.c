@@ -27,8 +27,10 @@ static hy_chunk piece_of(const hy_queue *queue, const hy_site *taker,
     piece.cached = piece.fewer = 0;
     piece.features.gather_rows = piece.features.gather_nnz = 0;
     piece.variant                                          = taker->taking.variant;
-    piece.x_end                                            = queue->profile->cols;
-    piece.x_begin                                          = 0;
+    piece.features =
+        hy_with_room(piece.variant, &taker->rates, taker->slot_device, &piece.features);
+    piece.x_end   = queue->profile->cols;
+    piece.x_begin = 0;
     return piece;
 }
 
@@ -75,6 +77,7 @@ static int every_row_fits(const hy_queue *queue, const hy_site *taker,
     f.nnz         = f.row_max;
     f.products    = f.products_max;
     f.out_bound   = f.products < f.out_cols ? f.products : f.out_cols;
+    f.out_room    = 0;
     f.gather_rows = f.gather_nnz = 0;
     return fits(taker, &f);
 }

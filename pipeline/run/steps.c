@@ -42,18 +42,14 @@ hy_where hy_step_where(const hy_slot *slot, const hy_stage *stage)
 
 int hy_step_waits(const hy_slot *slot, hy_step step)
 {
-    return step != HY_STEP_RESERVE || slot->sink->counts || slot->job.deltas;
+    return step != HY_STEP_RESERVE || slot->sink->counts || slot->job.deltas ||
+           slot->job.chunk->features.out_room > 0;
 }
 
 hy_mark *hy_step_mark(const hy_slot *slot, hy_step step)
 {
     const int decodes = step == HY_STEP_D2H && slot->job.decodes;
     return decodes ? slot->columns : slot->passage[step].end;
-}
-
-static int64_t chunk_rows(const hy_job *job)
-{
-    return job->chunk->row_end - job->chunk->row_begin;
 }
 
 static int64_t value_bytes(const hy_job *job)
@@ -72,7 +68,7 @@ static int64_t column_bytes(const hy_job *job)
 static int64_t out_bytes(const hy_slot *slot)
 {
     const hy_job *job     = &slot->job;
-    const int64_t offsets = slot->sink->counts ? chunk_rows(job) + 1 : 0;
+    const int64_t offsets = slot->sink->counts ? hy_job_rows(job) + 1 : 0;
 
     return offsets * 8 + job->nnz * (column_bytes(job) + value_bytes(job));
 }
@@ -83,7 +79,7 @@ static int64_t stored_bytes(const hy_slot *slot)
 {
     const hy_job *job     = &slot->job;
     const hy_sink *sink   = slot->sink;
-    const int64_t offsets = sink->counts ? chunk_rows(job) : 0;
+    const int64_t offsets = sink->counts ? hy_job_rows(job) : 0;
     const int64_t values  = job->direct ? 0 : value_bytes(job);
     const int64_t columns = job->direct && !job->decodes ? 0 : (int64_t)sink->col_bytes;
 
@@ -115,7 +111,7 @@ static hybrid_status rebase_a(const hy_job *job, hy_lane *lane)
                                    (size_t)first * hy_index_size(type),
                            .to_type   = HYBRID_I64,
                            .from_type = type,
-                           .count     = chunk_rows(job) + 1,
+                           .count     = job->chunk->row_end - job->chunk->row_begin + 1,
                            .base      = hy_offset(job->problem->A, first)};
 
     return lane->backend->ops->rebase(lane, &r);
@@ -235,7 +231,7 @@ static hybrid_status copy_out(hy_slot *slot, hy_lane *lane)
 
     if (slot->sink->counts)
         HY_TRY(lane->backend->ops->copy(lane, job->back.row_ptr, job->out.row_ptr,
-                                        (size_t)(chunk_rows(job) + 1) * 8));
+                                        (size_t)(hy_job_rows(job) + 1) * 8));
     if (job->nnz == 0)
         return HYBRID_OK;
     return hy_transposed_is(slot) ? hy_transposed_back(slot, lane)

@@ -12,8 +12,8 @@ int hy_step_applies(const hy_slot *slot, hy_step step);
 hy_where hy_step_where(const hy_slot *slot, const hy_stage *stage);
 
 /* For a step on the pool or in the driver: returns 1 if it may begin only after the host
-   has seen the end of the stage before. `reserve` need not wait if sizes are known and
-   columns are not delta-coded. */
+   has seen the end of the stage before. `reserve` need not wait if sizes are known,
+   columns are not delta-coded, and the slot has room for every possible result. */
 int hy_step_waits(const hy_slot *slot, hy_step step);
 
 /* Returns the mark for which the next stage waits after a step on a lane: the end of the

@@ -129,17 +129,19 @@ static int64_t stage_bytes(const hy_slot *slot, hy_step step)
 /* Makes the fields that the events of a stage have in common. */
 static hybrid_event event_of(const hy_slot *slot, const hy_stage *stage)
 {
-    const hy_chunk *chunk     = slot->job.chunk;
+    const hy_chunk *chunk = slot->job.chunk, *rows = &slot->piece;
     const hy_problem *problem = slot->job.problem;
     hybrid_event event        = {.stage     = stage->name,
                                  .variant   = chunk->variant->name,
                                  .chunk     = chunk->id,
-                                 .row_begin = hy_row_of(problem, chunk->row_begin),
-                                 .row_end   = hy_row_of(problem, chunk->row_end - 1) + 1,
+                                 .row_begin = hy_row_of(problem, rows->row_begin),
+                                 .row_end   = hy_row_of(problem, rows->row_end - 1) + 1,
                                  .bytes     = stage_bytes(slot, stage->step),
                                  .parts     = 1};
 
-    if (stage->step == HY_STEP_MULTIPLY)
+    /* pieces compute again what was computed when the result of the chunk had no room */
+    if (stage->step == HY_STEP_MULTIPLY &&
+        slot->job.rows_before + slot->job.rows_after == 0)
         event.flops = 2 * chunk->features.products;
     return event;
 }

@@ -26,19 +26,20 @@ static int may_pay(const hy_slot *slot)
 
     return site->backend->ops->code_deltas && hy_sink_accepts_deltas(slot->sink) &&
            workers_do >= site->rates.d2h_Bps && f->out_bound >= LEAST_ENTRIES &&
-           hy_deltas_bound(f->out_bound) <= slot->job.work.bytes;
+           hy_deltas_bound(hy_out_room(f)) <= slot->job.work.bytes;
 }
 
 hybrid_status hy_delta_columns_make(hy_slot *slot, hy_lane *lane)
 {
-    hy_job *job          = &slot->job;
-    const hy_features *f = &job->chunk->features;
+    hy_job *job        = &slot->job;
+    const int64_t most = hy_out_room(&job->chunk->features);
 
     if (!may_pay(slot))
         return HYBRID_OK;
     job->deltas = job->work.ptr;
-    return lane->backend->ops->code_deltas(lane, job->out.col, job->out.row_ptr + f->rows,
-                                           f->out_bound, job->deltas, job->units);
+    return lane->backend->ops->code_deltas(lane, job->out.col,
+                                           job->out.row_ptr + hy_job_rows(job), most,
+                                           job->deltas, job->units);
 }
 
 static size_t coded_bytes(const hy_job *job)

@@ -23,6 +23,7 @@ static hy_features back_features(const hy_features *f)
     const double expected = 1.25 * (double)f->products / f->out_ratio;
     hy_features back      = *f;
 
+    back.out_room = 0;
     if (f->out_ratio > 1 && expected + SPARE_ENTRIES < (double)f->out_bound)
         back.out_bound = (int64_t)expected + SPARE_ENTRIES;
     if (back.out_bound > most)
@@ -147,8 +148,9 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rat
     const size_t out_at       = work_at + hy_align(cost.work_bytes);
     hy_job *job               = &slot->job;
 
-    *job = (hy_job){
-        .problem = problem, .chunk = chunk, .variant = chunk->variant, .rates = rates};
+    slot->piece = *chunk;
+    *job        = (hy_job){
+               .problem = problem, .chunk = chunk, .variant = chunk->variant, .rates = rates};
     job->in      = chunk->cached
                        ? hy_buffer_part(&cache->block, chunk->cached_at, cost.pack_bytes)
                        : hy_buffer_part(&slot->device, 0, cost.pack_bytes);
@@ -184,7 +186,7 @@ hy_part hy_slot_part(const hy_slot *slot, const hy_rows *rows)
     const hy_job *job     = &slot->job;
     const hy_image *image = &job->problem->image;
 
-    return (hy_part){.chunk  = job->chunk,
+    return (hy_part){.chunk  = &slot->piece,
                      .home   = hy_backend_home(slot->backend),
                      .nnz    = job->nnz,
                      .offset = job->offset,

@@ -52,6 +52,8 @@ typedef struct hy_slot {
     hy_buffer coded;  /* pinned memory for delta-coded columns; allocated when first
                          needed */
     hy_claim claim; /* the chunk, and its index in the site's list of chunks */
+    hy_chunk piece; /* the chunk, or those of its rows that the job computes
+                       (pipeline/run/pieces.h); tells sinks the rows of a part */
     int64_t sequence;      /* position of the chunk among the chunks that the site has
                               begun in this run */
     const hy_stage *stage; /* next stage of the chunk */
@@ -102,7 +104,7 @@ hy_lane *hy_slot_lane(const hy_slot *slot, hy_where where);
 void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rates,
                    const hy_pack_cache *cache);
 
-/* Returns the whole result of the chunk, which lies in `rows`, as a part for the sink. */
+/* Returns the whole result of the job, which lies in `rows`, as a part for the sink. */
 hy_part hy_slot_part(const hy_slot *slot, const hy_rows *rows);
 
 #endif /* HY_SLOT_H */

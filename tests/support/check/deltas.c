@@ -79,14 +79,12 @@ int64_t fake_packed(void)
 
 static hybrid_status do_pack(hy_lane *lane, void *arg)
 {
-    const packing *p = arg;
+    const packing *p    = arg;
+    const int64_t count = *p->count <= p->most ? *p->count : 0;
 
-    if (*p->count > p->most)
-        return hy_fail(lane->backend->ctx, HYBRID_DEVICE_FAILED,
-                       "%lld numbers are packed, not %lld at most", (long long)*p->count,
-                       (long long)p->most);
-    *p->units = deltas_pack(p->numbers, *p->count, p->packed);
-    __atomic_fetch_add(&done, *p->count > 0, __ATOMIC_RELAXED);
+    (void)lane;
+    *p->units = deltas_pack(p->numbers, count, p->packed);
+    __atomic_fetch_add(&done, count > 0, __ATOMIC_RELAXED);
     return HYBRID_OK;
 }
 

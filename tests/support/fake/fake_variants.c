@@ -96,11 +96,13 @@ static int by_column(const void *a, const void *b)
 }
 
 /* Adds the terms of equal column of one sorted row, and stores the entries from index
-   `at` on. Returns the index after the last entry. */
+   `at` on, except those for which there is no room. Returns the index after the last
+   entry. */
 static int64_t compress_row(const hy_job *job, const term *terms, int64_t count,
                             int64_t at)
 {
     const hybrid_type type = job->chunk->features.type;
+    const int64_t room     = hy_out_room(&job->chunk->features);
 
     for (int64_t k = 0; k < count; at++) {
         const int32_t col = terms[k].col;
@@ -108,6 +110,8 @@ static int64_t compress_row(const hy_job *job, const term *terms, int64_t count,
         double sum = 0.0 + terms[k++].product;
         for (; k < count && terms[k].col == col; k++)
             sum = rounded(type, sum + terms[k].product);
+        if (at >= room)
+            continue;
         job->out.col[at] = col;
         store(job->out.val, type, at, sum);
     }
@@ -122,14 +126,14 @@ static hybrid_status compress(hy_lane *lane, void *arg)
     int64_t n            = 0;
 
     (void)lane;
-    for (int64_t i = 0; i < job->chunk->features.rows; i++) {
+    for (int64_t i = 0; i < hy_job_rows(job); i++) {
         const int64_t count = start[i + 1] - start[i];
         qsort(terms + start[i], (size_t)count, sizeof *terms, by_column);
         job->out.row_ptr[i] = n;
         n                   = compress_row(job, terms + start[i], count, n);
     }
-    job->out.row_ptr[job->chunk->features.rows] = n;
-    *job->out_nnz                               = n;
+    job->out.row_ptr[hy_job_rows(job)] = n;
+    *job->out_nnz                      = n;
     return HYBRID_OK;
 }
 
@@ -195,19 +199,20 @@ const hy_variant hy_spgemm_fake_dup = {
 };
 
 const hy_variant hy_spgemm_fake_esc = {
-    .name     = "spgemm.fake.esc",
-    .summary  = "expand, sort, compress, on the fake device",
-    .source   = "for tests",
-    .op       = HY_SPGEMM,
-    .form     = HY_FORM_CSR,
-    .csr      = 1,
-    .rings    = 1,
-    .refuse   = never_refuse,
-    .cost     = spgemm_cost,
-    .prepare  = hy_pack_csr,
-    .arrange  = hy_arrange_csr,
-    .multiply = spgemm_multiply,
-    .finish   = spgemm_finish,
+    .name      = "spgemm.fake.esc",
+    .summary   = "expand, sort, compress, on the fake device",
+    .source    = "for tests",
+    .op        = HY_SPGEMM,
+    .form      = HY_FORM_CSR,
+    .csr       = 1,
+    .overflows = 1,
+    .rings     = 1,
+    .refuse    = never_refuse,
+    .cost      = spgemm_cost,
+    .prepare   = hy_pack_csr,
+    .arrange   = hy_arrange_csr,
+    .multiply  = spgemm_multiply,
+    .finish    = spgemm_finish,
 };
 
 /* ---- SpMM: row after row ---- */
