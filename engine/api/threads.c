@@ -13,7 +13,7 @@ enum { MANY_CORES = 8 };
 /* Most workers that pack and store for one device, and for all. The memory of a host is
    busy with fewer threads than a large machine has cores, and further ones spin and wake
    in vain: with 61 workers instead of 16, A*X on one of 64 cores' four H100 takes 170 ms
-   instead of 88 (docs/lab/many-cores.md). */
+   instead of 88 (docs/lab/neighbours.md). */
 enum { DEVICE_WORKERS = 16, DEVICES_WORKERS = 32 };
 
 /* Returns the number, 1 to INT_MAX, with which `text` begins; 0 if it begins with none.
