@@ -63,12 +63,14 @@ def make_sparse(rows):
 
 
 def make_dense(rows):
-    """Writes x.bin and x.json, and wide.mtx, which is multiplied by it."""
+    """Writes x.bin, and col.json and row.json, which describe it as an X in columns and in rows.
+    Writes wide.mtx, which is multiplied by it."""
     with open("x.bin", "wb") as f:
         write_numbers(f, rows * X_COLS)
         os.fsync(f.fileno())
-    describe("x.json", format="hybrid-dense", version=1, rows=rows, cols=X_COLS, type="f64",
-             order="col", values={"file": "x.bin"})
+    for order in "col", "row":
+        describe(order + ".json", format="hybrid-dense", version=1, rows=rows, cols=X_COLS,
+                 type="f64", order=order, values={"file": "x.bin"})
     with open("wide.mtx", "w", encoding="utf-8") as f:
         f.write(f"%%MatrixMarket matrix coordinate real general\n{FEW_ROWS} {rows} {rows}\n")
         f.writelines(f"{j * FEW_ROWS // rows + 1} {j + 1} 1\n" for j in range(rows))
@@ -143,7 +145,8 @@ def main():
         measure(options, "B of A B", "a.bin", ["few.mtx", "a.json"])
         os.remove("a.bin")
         make_dense((options.mib << 20) // 8 // X_COLS)
-        measure(options, "X of A X", "x.bin", ["wide.mtx", "x.json"])
+        measure(options, "X of A X", "x.bin", ["wide.mtx", "col.json"])
+        measure(options, "X of A X, in rows", "x.bin", ["wide.mtx", "row.json"])
         os.chdir("..")
 
 

@@ -157,6 +157,56 @@ def test_errors_of_products_with_files(engine, matrix, tmp_path):
         engine.matmul(file, file)
 
 
+# ---- predictions ----
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_prediction_of_a_sparse_file(engine, matrix, tmp_path, resume):
+    C = matrix @ matrix
+    with engine.open(save(tmp_path, matrix)) as A:
+        report = engine.predict(A, matrix, out=tmp_path / "C.npz", resume=resume)
+        assert os.listdir(tmp_path) == ["A.npz"]
+        engine.matmul(A, matrix, out=tmp_path / "C.npz")
+    products = int(np.bincount(matrix.indices, minlength=60) @ np.diff(matrix.indptr))
+    assert report.rows == 60
+    assert report.flops == pytest.approx(2 * products, rel=0.2)  # of sampled rows
+    assert 0.5 * C.nnz < report.predicted_nnz_out < 2 * C.nnz
+    size = os.path.getsize(tmp_path / "C.npz")
+    assert report.file_bytes > (1.5 if resume else 0.5) * size  # finished parts, and the file
+    assert report.peak_host_bytes > 0 and report.predicted_s > 0
+    assert report.nnz_out == 0 and report.total_s == 0
+
+
+def test_a_prediction_of_a_dense_file(engine, matrix, tmp_path):
+    X = np.ones((60, 3))
+    np.save(tmp_path / "X.npy", X)
+    with engine.open(tmp_path / "X.npy") as file:
+        reports = [engine.predict(matrix, x, out=str(tmp_path / "Y.npy")) for x in (X, file)]
+    assert os.listdir(tmp_path) == ["X.npy"]
+    for report in reports:
+        assert (report.rows, report.flops) == (60, 2 * 3 * matrix.nnz)
+        assert report.file_bytes == report.predicted_result_bytes == 60 * 3 * 8
+        assert report.peak_host_bytes > 0 and report.predicted_s > 0
+    assert [report.host_bytes for report in reports] == [0, X.nbytes]
+
+
+def test_predictions_on_the_default_engine(matrix, tmp_path):
+    assert hs.predict(matrix, matrix, out=tmp_path / "C.npz").rows == 60
+
+
+def test_errors_of_predictions(engine, matrix, tmp_path):
+    with pytest.raises(hs.ShapeError):
+        engine.predict(matrix, np.ones((3, 3)), out=tmp_path / "Y.npy")
+    with pytest.raises(hs.UnsupportedError, match="no format"):
+        engine.predict(matrix, matrix, out=tmp_path / "C.what")
+    with pytest.raises(hs.UnsupportedError, match="has no parts"):
+        engine.predict(matrix, matrix, out=tmp_path / "C.npz", part_rows=25)
+    with pytest.raises(hs.ArgumentError, match="name of a file"):
+        engine.predict(matrix, np.ones(60), out=np.ones(60))
+    with pytest.raises(hs.OperandTypeError, match="must be sparse"):
+        engine.predict(np.ones((60, 60)), matrix, out=tmp_path / "C.npz")
+
+
 def test_a_file_outlives_its_engine(matrix, tmp_path):
     engine = hs.Engine(backend="host", threads=1)
     file = engine.open(save(tmp_path, matrix))

@@ -35,12 +35,9 @@ from ._calls import (
     last_report,
     matmul,
     matmul_rows,
-    open,
     pin,
     plan,
-    read_mtx,
     trace,
-    write_mtx,
 )
 from ._engine import Engine, default_engine
 from ._errors import (
@@ -62,6 +59,7 @@ from ._errors import (
     StateError,
     UnsupportedError,
 )
+from ._file_calls import open, predict, read_mtx, write_mtx
 from ._pin import Pin
 from ._products.accelerate import Acceleration, accelerate
 from ._products.in_files import File
@@ -106,6 +104,7 @@ __all__ = [
     "open",
     "pin",
     "plan",
+    "predict",
     "read_mtx",
     "trace",
     "write_mtx",

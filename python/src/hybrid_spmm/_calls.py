@@ -6,11 +6,8 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from ._engine import default_engine
 from ._pin import Pin
-from ._products.in_files import File
 from ._products.plan import Plan
 from ._reports.progress import Progress
 from ._reports.report import Report
@@ -249,102 +246,6 @@ def pin(X: Any) -> Pin:
     ...     Y = hs.matmul(A, X)
     """
     return default_engine().pin(X)
-
-
-def open(path: str | os.PathLike[str]) -> File:
-    """Open a matrix that stays in its file, as an operand of :func:`matmul`.
-
-    Parameters
-    ----------
-    path : path
-        A file of any format that the library reads: Matrix Market, lists of edges, SciPy's
-        .npz, .npy, HDF5 files of AnnData, 10x Genomics and Binsparse, PETSc's binary files,
-        and JSON that describes raw arrays. ``"FILE::MEMBER"`` selects one of the matrices in
-        a file. Contents, not the name, tell the format.
-
-    Returns
-    -------
-    File
-        With ``shape``, ``dtype``, ``nnz`` and ``is_sparse``. Close it, or use it in a
-        ``with`` block.
-
-    Raises
-    ------
-    FormatError
-        If the file is malformed.
-    FileError
-        If the file cannot be read; also a FileNotFoundError if it does not exist.
-
-    Examples
-    --------
-    >>> import hybrid_spmm as hs, scipy.sparse as sp, os, tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> path = os.path.join(folder, "A.npz")
-    >>> sp.save_npz(path, sp.csr_array([[1.0, 0.0], [2.0, 3.0]]))
-    >>> with hs.open(path) as A:
-    ...     out = hs.matmul(A, A, out=os.path.join(folder, "C.npz"))
-    >>> sp.load_npz(out).toarray()
-    array([[1., 0.],
-           [8., 9.]])
-    """
-    return default_engine().open(path)
-
-
-def read_mtx(path: str | os.PathLike[str], dtype: Any = np.float64) -> Any:
-    """Read a sparse matrix from a Matrix Market file, or SciPy's if the name ends in .npz.
-
-    Parameters
-    ----------
-    path : path
-        A coordinate file, plain or gzip: real, integer or pattern; general, symmetric or
-        skew-symmetric. Repeated entries are summed.
-    dtype : float32 or float64
-        Type of the values.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-
-    Raises
-    ------
-    FormatError
-        If the file is malformed; the message names the line.
-    FileError
-        If the file cannot be read; also a FileNotFoundError if it does not exist.
-
-    Examples
-    --------
-    >>> import hybrid_spmm as hs, scipy.sparse as sp, os, tempfile
-    >>> path = os.path.join(tempfile.mkdtemp(), "eye.mtx")
-    >>> hs.write_mtx(path, sp.eye_array(3, format="csr"))
-    >>> hs.read_mtx(path).nnz
-    3
-    """
-    return default_engine().read_mtx(path, dtype)
-
-
-def write_mtx(path: str | os.PathLike[str], A: Any) -> None:
-    """Write a sparse matrix to a Matrix Market file, or SciPy's if the name ends in .npz.
-
-    A Matrix Market file is written under a temporary name and renamed when complete.
-
-    Parameters
-    ----------
-    path : path
-    A : SciPy sparse array or matrix
-
-    Raises
-    ------
-    FileError
-        If the file cannot be written.
-    MatrixError
-        If offsets or indices of A are out of range.
-
-    Examples
-    --------
-    See :func:`read_mtx`.
-    """
-    default_engine().write_mtx(path, A)
 
 
 def last_report() -> Report:

@@ -26,7 +26,7 @@ from ._native.handle import CLOSED, Handle
 from ._native.library import lib
 from ._operands.scipy_classes import FORMATS, format_of
 from ._pin import Pin, pinnable
-from ._products.in_files import File, file_options, is_path, multiply_files
+from ._products.in_files import File, file_options, is_path, multiply_files, predict_file
 from ._products.plan import Plan
 from ._products.plans import make_plan
 from ._products.product import multiply
@@ -281,6 +281,18 @@ class Engine:
     def open(self, path: str | os.PathLike[str]) -> File:
         """Open a matrix in a file for this engine; see :func:`hybrid_spmm.open`."""
         return File(self._alive(), path)
+
+    def predict(
+        self,
+        A: Any,
+        B: Any,
+        *,
+        out: str | os.PathLike[str],
+        resume: bool = False,
+        part_rows: int = 0,
+    ) -> Report:
+        """Predict a product in a file; see :func:`hybrid_spmm.predict`."""
+        return predict_file(self._alive(), A, B, out, file_options(resume, part_rows))
 
     def read_mtx(self, path: str | os.PathLike[str], dtype: Any = np.float64) -> Any:
         """Read a matrix with this engine; see :func:`hybrid_spmm.read_mtx`."""

@@ -312,6 +312,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "hybrid_spmm_files": (INT, [PTR, REAL, PTR, PTR, REAL, OPTIONS, PTR]),
     "hybrid_spgemm_to_file": (INT, [PTR, PTR, PTR, OPTIONS, c_char_p, PTR]),
     "hybrid_spmm_to_file": (INT, [PTR, REAL, PTR, PTR, OPTIONS, c_char_p, PTR]),
+    "hybrid_spgemm_to_file_predict": (INT, [PTR, PTR, PTR, OPTIONS, c_char_p, PTR, PTR]),
+    "hybrid_spmm_files_predict": (INT, [PTR, PTR, PTR, OPTIONS, PTR]),
     "hybrid_generate": (INT, [PTR, c_char_p, INT, c_uint64, CSR_PTR]),
 }
 

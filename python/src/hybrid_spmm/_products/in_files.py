@@ -20,6 +20,7 @@ from .._operands.arrays import DTYPES, common
 from .._operands.dense import check_dense, check_out, dense, new_dense
 from .._operands.scipy_classes import format_of, sparse
 from .._operands.sparse import Operand, check, to_scipy, transposed
+from .._reports.report import Report, fetch
 
 Path = str | os.PathLike[str]
 
@@ -134,6 +135,12 @@ def file_options(resume: bool, part_rows: int) -> capi.FileOptions:
     return options
 
 
+def check_shapes(A: Any, B: Any) -> None:
+    """Raise an error unless A @ B exists."""
+    if A.shape[-1] != B.shape[0]:
+        raise ShapeError(f"the operands have shapes {A.shape} and {B.shape}")
+
+
 def multiply_files(
     handle: Handle,
     A: Any,
@@ -145,8 +152,7 @@ def multiply_files(
     show: Show | None,
 ) -> Any:
     """Return A @ B, where an operand is in a file or `out` names one."""
-    if A.shape[-1] != B.shape[0]:
-        raise ShapeError(f"the operands have shapes {A.shape} and {B.shape}")
+    check_shapes(A, B)
     for name in ("resume", "part_rows"):
         if getattr(options, name) and not is_path(out):
             raise ArgumentError(f"{name} needs the name of a file in out")
@@ -179,6 +185,20 @@ def write(
         arguments = (handle.pointer, alpha, byref(a), byref(b))
         function = lib.hybrid_spmm_to_file
     handle.run(function, (*arguments, None, name, byref(options)), True, show)
+
+
+def predict_file(handle: Handle, A: Any, B: Any, out: Any, options: capi.FileOptions) -> Report:
+    """Return what the library predicts of A @ B, written to the file that `out` names."""
+    check_shapes(A, B)
+    if not is_path(out):
+        raise ArgumentError(f"out must be the name of a file, not {type(out).__name__}")
+    operands = Operands(handle, A, B)
+    (a, _), (b, is_sparse) = operands.left, operands.right
+    arguments = (handle.pointer, byref(a), byref(b), None)
+    if not is_sparse:
+        return fetch(handle.call, lib.hybrid_spmm_files_predict, *arguments)
+    file = (os.fsencode(out), byref(options))
+    return fetch(handle.call, lib.hybrid_spgemm_to_file_predict, *arguments, *file)
 
 
 def spgemm(operands: Operands, shape: tuple[int, int], show: Show | None) -> Any:

@@ -217,10 +217,10 @@ def show(value: Any, unit: str) -> str:
     return f"{value:,} {unit}".strip()
 
 
-def fetch(call: Callable[..., None], function: Callable[..., int], subject: Any) -> Report:
-    """Return the report that a function of the library writes about an engine or a plan."""
+def fetch(call: Callable[..., None], function: Callable[..., int], *arguments: Any) -> Report:
+    """Return the report that a function of the library writes to its last argument."""
     found = capi.Report(ctypes.sizeof(capi.Report))
-    call(function, subject, ctypes.byref(found))
+    call(function, *arguments, ctypes.byref(found))
     values: dict[str, Any] = {f.name: getattr(found, f.name) for f in fields(Report)}
     for name in ("gathered", "reused_pattern", "rates_measured"):
         values[name] = bool(values[name])
