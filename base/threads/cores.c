@@ -18,9 +18,9 @@
 
 /* ---- binding ---------------------------------------------------------------------- */
 
-/* Returns the core on which worker `index` begins. Those of the regular workers are
-   spread evenly over all cores, and so over the nodes. The reserve gets the cores
-   between. Cores of workers differ, so no node has more workers than cores. */
+/* Returns the core on which worker `index` begins. Regular workers begin on cores that
+   are spread evenly over the machine and its nodes, and the reserve on the cores
+   between. Each worker has another core, so no node has more workers than cores. */
 static int core_of(const hy_pool *pool, int index)
 {
     const int64_t cores = hy_topology_cores(pool->topology), regular = pool->regular;

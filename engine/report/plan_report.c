@@ -18,8 +18,8 @@ int64_t hy_plan_resident_chunks(const hybrid_plan *plan)
     return sum;
 }
 
-/* Returns the share of the product's rows that the portion's chunks will compute. All
-   portions of a SpGEMM list chunks of all rows, of which each site claims its share. */
+/* Returns the share of the listed chunks that the portion's site will compute. Each
+   portion of a SpGEMM lists chunks of all rows, and its site claims a share of them. */
 static double share_of(const hy_portion *p)
 {
     return p->product->op == HY_SPGEMM ? p->weight : 1;

@@ -80,7 +80,7 @@ enum { ROWS = 1000, ENTRIES = 6, LENGTH = 20, BUDGET = 768 << 10 };
 typedef struct failing {
     uneven p;
     oracle C;
-    int64_t again; /* products of which rows were computed again */
+    int64_t again; /* products in which some rows were computed again */
 } failing;
 
 static hybrid_status multiply(hybrid_engine *engine, void *arg)

@@ -69,7 +69,7 @@ typedef struct checking {
     int failed;
 } checking;
 
-/* What fn of hybrid_spgemm_each() has received. */
+/* State of the function that hybrid_spgemm_each() calls with rows of C. */
 typedef struct received {
     const oracle *C;
     int64_t row;

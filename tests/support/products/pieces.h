@@ -23,8 +23,8 @@ void pieces_count(void *passages, const hybrid_event *event);
 /* Computes uneven products of short, medium and long rows with this variant and with less
    and less device memory: each plan stores C twice and hands out its rows once. Checks the
    results, and the order in which rows are handed out. Prints failures and returns their
-   number; adds the products to *checked, and to *again those of which rows were computed
-   again. */
+   number. Adds the number of products to *checked, and to *again the number of products
+   in which some rows were computed again. */
 int pieces_check(budget_open open, const char *variant, int64_t *checked, int64_t *again);
 
 #endif /* PIECES_CHECK_H */
