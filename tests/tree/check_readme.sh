@@ -88,7 +88,7 @@ grep -qF '<!-- figures cutespmm:' "$folder/docs/papers.md"
 restore
 
 # A row or column without results, although the documents name it.
-sed -i -E 's/"kept_s": [0-9.e-]+/"kept_s": null/' "$folder"/bench/results/*.jsonl
+sed -i -E 's/"kept_s": ?[0-9.e-]+/"kept_s": null/' "$folder"/bench/results/*.jsonl
 for option in --write ''; do
     # shellcheck disable=SC2086 # no option is no word
     complains "columns of nothing but -" $option
