@@ -24,8 +24,10 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "lib"), os.path.join(HERE, "papers")]
+import choi
 import cutespmm
 import hyspmm
+import judge
 import merge
 import picture
 import real_table
@@ -39,7 +41,7 @@ DOCUMENTS = ["README.md", "docs/performance.md", "docs/figures.md", "docs/papers
              "docs/speed.svg", "docs/papers-hyspmm.svg",
              "docs/papers-merge-length.svg", "docs/papers-merge-real.svg",
              "docs/papers-cutespmm.svg", "docs/papers-tiled.svg",
-             "docs/papers-tiled-cusparse.svg"]
+             "docs/papers-tiled-cusparse.svg", "docs/papers-choi.svg"]
 FIGURE = re.compile(r"\d(?:[.,]\d+)? ?(?:[nu]?s|ms|[KMGT]B/s|GFLOP/s|%|times|x)(?!\w)")
 BLOCK = re.compile(r"<!-- figures ([\w-]+): (.*?) -->\n(.*?)<!-- end of figures -->", re.S)
 
@@ -167,7 +169,8 @@ BLOCKS = {"speed": speed_block, "picture": picture.picture,
           "merge-real": figure_of(merge, "merge-real.svg"), "cutespmm": cutespmm.tables,
           "cutespmm-figure": figure_of(cutespmm, "cutespmm.svg"), "tiled": tiled.tables,
           "tiled-figure": figure_of(tiled, "tiled.svg"),
-          "tiled-cusparse": figure_of(tiled, "tiled-cusparse.svg")}
+          "tiled-cusparse": figure_of(tiled, "tiled-cusparse.svg"), "choi": choi.tables,
+          "choi-figure": choi.picture, "models": judge.tables}
 MODES = {"speed": ["end", "core", "real", "device"],
          "picture": ["end", "core", "real", "device"],
          "real": ["real"], "peers": ["end"], "core": ["core"], "core-summary": ["core"],
@@ -175,7 +178,8 @@ MODES = {"speed": ["end", "core", "real", "device"],
          "merge": ["paper-merge"], "merge-length": ["paper-merge"],
          "merge-real": ["paper-merge"], "cutespmm": ["paper-cutespmm"],
          "cutespmm-figure": ["paper-cutespmm"], "tiled": ["paper-tiled"],
-         "tiled-figure": ["paper-tiled"], "tiled-cusparse": ["paper-tiled"]}
+         "tiled-figure": ["paper-tiled"], "tiled-cusparse": ["paper-tiled"],
+         "choi": ["paper-choi"], "choi-figure": ["paper-choi"], "models": ["models", "constants"]}
 
 
 def lines_for(kind, lines):

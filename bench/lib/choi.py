@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""bench/lib/choi.py LINES [--svg FILE] [--doc FILE] [--keep FILE] - tables and picture of choi.sh.
+"""bench/lib/choi.py LINES [--svg FILE] [--keep FILE] - tables and picture of choi.sh.
 
 For each variant and type, and each matrix, the fraction of the exhaustive optimum is the time
 of the fastest kernel over the time of the kernel that a rule picks. The tables have the mean and
 the median over all matrices, which Fig. 13 of Choi, Singh and Vuduc gives as 0.865 and 0.926 for
-the kernels that are not the best. --doc writes the summary between the marks of docs/papers.md.
---keep writes the lines that suffice for all of this: of each case, the kernels that were picked and
+the kernels that are not the best. --keep writes the lines that suffice for all of this: of each case, the kernels that were picked and
 the fastest one, which gets the number of kernels searched and the model's median error.
 """
 import argparse
@@ -14,26 +13,29 @@ import statistics
 import sys
 
 import svg
+from summary import read
 
 RULES = {"model": "model", "bytes": "fewest bytes"}
 DEFAULTS = ("default, model", "default, bytes")  # the form that runs without paper=1
 GOAL_MEAN, GOAL_MEDIAN = 0.865, 0.926
+BAR, GAP, LEFT, HEIGHT, DOWN = 11, 10, 64, 150, 280  # sizes in the picture; DOWN: of a row of panels
 SUMMARY = ("| variant | type | matrices | model: mean, median, least | fewest bytes: mean, median, "
            "least | time of the default form by model, bytes / best of the paper's form | error of the model |")
 
 
-def read(path):
-    """Returns the head of the file, and its lines by (variant, type, problem)."""
+def cases_of(lines):
+    """Returns the line about the machine, and the others by (variant, type, problem)."""
     head, cases = {}, {}
-    with open(path, encoding="utf-8") as lines:
-        for text in lines:
-            line = json.loads(text)
-            if "device" in line:
-                head = line
-            else:
-                key = (line["variant"], line["type"], line["problem"])
-                cases.setdefault(key, []).append(line)
+    for line in lines:
+        if "device" in line:
+            head = line
+        else:
+            cases.setdefault((line["variant"], line["type"], line["problem"]), []).append(line)
     return head, cases
+
+
+def kinds_of(cases):
+    return sorted({(variant, kind) for variant, kind, _ in cases})
 
 
 def shape(line):
@@ -58,9 +60,23 @@ def summary(lines):
                 abs(x["model_s"] - x["kernel_s"]) / x["kernel_s"] for x in searched))}
 
 
-def table(cases, variant, kind):
-    """Prints one line for each matrix, and returns the fractions of each rule."""
+def fractions(cases, variant, kind):
+    """Returns the fractions of each rule, and the errors of the model."""
     parts, errors = {rule: [] for rule in (*RULES, *DEFAULTS)}, []
+    for (v, t, _), lines in cases.items():
+        found = summary(lines) if (v, t) == (variant, kind) else None
+        if not found:
+            continue
+        whole = all(rule in found["part"] for rule in DEFAULTS)
+        for rule, part in found["part"].items():
+            if rule in RULES or whole:
+                parts[rule].append(part)
+        errors.append(found["error"])
+    return parts, errors
+
+
+def table(cases, variant, kind):
+    """Prints one line for each matrix."""
     print("| matrix | best r x c, R | us | model picks | of the best | fewest bytes picks "
           "| of the best | default form by model, us | by bytes, us |\n"
           "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
@@ -78,12 +94,6 @@ def table(cases, variant, kind):
             own = found["picks"].get(rule)
             cells.append(f"{shape(own)}: {1e6 * own['kernel_s']:.1f}" if own else "-")
         print("| " + " | ".join(cells) + " |")
-        whole = all(rule in found["part"] for rule in DEFAULTS)
-        for rule, part in found["part"].items():
-            if rule in RULES or whole:
-                parts[rule].append(part)
-        errors.append(found["error"])
-    return parts, errors
 
 
 def row_of(variant, kind, parts, errors):
@@ -99,18 +109,12 @@ def row_of(variant, kind, parts, errors):
     return "| " + " | ".join(cells) + " |"
 
 
-def fill(path, lines, head):
-    """Replaces what is between the marks of the file by the summary."""
-    begin, end = "<!-- choi.py begin -->\n", "<!-- choi.py end -->"
-    with open(path, encoding="utf-8") as document:
-        before, _, rest = document.read().partition(begin)
-    _, mark, after = rest.partition(end)
-    if not mark:
-        sys.exit(f"{path}: the marks of choi.py are missing")
-    where = f"{head.get('device')}, {head.get('date')}, commit {head.get('commit')}"
-    with open(path, "w", encoding="utf-8") as document:
-        document.write(before + begin + f"Measured on {where}.\n\n" + "\n".join(lines)
-                       + "\n" + mark + after)
+def tables(lines):
+    """Returns the summary as Markdown."""
+    head, cases = cases_of(lines)
+    rows = [row_of(*key, *fractions(cases, *key)) for key in kinds_of(cases)]
+    return (f"Measured on {head.get('device')}, {head.get('date')}, commit {head.get('commit')}.\n\n"
+            + "\n".join([SUMMARY, "| --- |" + " --- |" * 6, *rows]) + "\n")
 
 
 def keep(path, head, cases):
@@ -145,62 +149,63 @@ def verdict(parts, errors):
               f"(median of the medians of {len(errors)} matrices).")
 
 
-def picture(groups):
+def panel(x, y, title, rows):
+    """Draws the fractions of a variant and type. The top of the bars is at y."""
+    x += LEFT
+    drawn = svg.text(x, y - 12, title, "mean")
+    for level in (0, 0.5, 1):
+        at = y + HEIGHT * (1 - level)
+        drawn += f'<path class="grid" d="M{x} {at:g}h{len(rows) * (2 * BAR + GAP) + GAP}"/>\n'
+        drawn += svg.text(x - 8, at + 4, f"{level:g}", "faint", "end")
+    for i, (problem, parts) in enumerate(rows):
+        at = x + GAP + i * (2 * BAR + GAP)
+        for k, (rule, kind_of_bar) in enumerate((("model", "h2d"), ("bytes", "d2h"))):
+            tall = HEIGHT * min(parts.get(rule, 0), 1)
+            drawn += (f'<rect class="{kind_of_bar}" x="{at + k * BAR:g}" '
+                      f'y="{y + HEIGHT - tall:g}" width="{BAR - 1}" height="{tall:g}">'
+                      f"<title>{problem}, {RULES[rule]}: {parts.get(rule, 0):.2f}</title>"
+                      "</rect>\n")
+        drawn += (f'<text class="faint" transform="translate({at + BAR:g} '
+                  f'{y + HEIGHT + 12:g}) rotate(35)">{problem}</text>\n')
+    return drawn
+
+
+def picture(lines):
     """Draws the fractions of both rules as bars, one panel for each variant and type."""
-    bar, gap, left, height, top = 11, 10, 64, 150, 52
-    drawn, y = "", top
-    width = left + 60 + max(len(g) for g in groups.values()) * (2 * bar + gap)
-    for (variant, kind), rows in groups.items():
-        drawn += svg.text(left, y - 12, f"{variant}, {kind}", "mean")
-        for level in (0, 0.5, 1):
-            at = y + height * (1 - level)
-            drawn += f'<path class="grid" d="M{left} {at:g}H{width - 24}"/>\n'
-            drawn += svg.text(left - 8, at + 4, f"{level:g}", "faint", "end")
-        for i, (problem, parts) in enumerate(rows):
-            x = left + gap + i * (2 * bar + gap)
-            for k, (rule, kind_of_bar) in enumerate((("model", "h2d"), ("bytes", "d2h"))):
-                tall = height * min(parts.get(rule, 0), 1)
-                drawn += (f'<rect class="{kind_of_bar}" x="{x + k * bar:g}" '
-                          f'y="{y + height - tall:g}" width="{bar - 1}" height="{tall:g}">'
-                          f"<title>{problem}, {RULES[rule]}: {parts.get(rule, 0):.2f}</title>"
-                          "</rect>\n")
-            drawn += (f'<text class="faint" transform="translate({x + bar:g} '
-                      f'{y + height + 12:g}) rotate(35)">{problem}</text>\n')
-        y += height + 130
-    head = svg.text(left, 24, "Share of the exhaustive optimum: model (left), fewest bytes "
-                    "(right)", "title")
-    return svg.sheet(max(width, 620), y - 20, head + drawn)
+    _, cases = cases_of(lines)
+    groups = {key: [(p, summary(found)["part"]) for (v, t, p), found in cases.items()
+                    if (v, t) == key and summary(found)] for key in kinds_of(cases)}
+    groups = {key: rows for key, rows in groups.items() if rows}
+    most = max(map(len, groups.values()))
+    across = LEFT + most * (2 * BAR + GAP) + 60
+    drawn = svg.text(LEFT, 24, "Share of the exhaustive optimum: model (left), fewest bytes (right)",
+                     "title")
+    for i, ((variant, kind), rows) in enumerate(groups.items()):
+        drawn += panel(i % 2 * across, 72 + i // 2 * DOWN, f"{variant}, {kind}", rows)
+    return svg.sheet(max(2 * across, 620), 50 + (len(groups) + 1) // 2 * DOWN, drawn)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("lines")
     parser.add_argument("--svg")
-    parser.add_argument("--doc")
     parser.add_argument("--keep")
     args = parser.parse_args()
-    head, cases = read(args.lines)
-    groups = {}
-    lines = [SUMMARY, "| --- | --- | --- | --- | --- | --- | --- |"]
-    for variant, kind in sorted({(v, t) for v, t, _ in cases}):
+    lines = list(read([args.lines]))
+    head, cases = cases_of(lines)
+    for variant, kind in kinds_of(cases):
         print(f"\n**{variant}, {kind}** ({head.get('device', 'unknown device')}, "
               f"{head.get('date', '')}, {head.get('commit', '')})\n")
-        parts, errors = table(cases, variant, kind)
-        verdict(parts, errors)
-        lines.append(row_of(variant, kind, parts, errors))
-        rows = [(p, summary(x)["part"]) for (v, t, p), x in cases.items()
-                if (v, t) == (variant, kind) and summary(x)]
-        if rows:
-            groups[variant, kind] = rows
-    print("\n" + "\n".join(lines))
-    if args.doc and groups:
-        fill(args.doc, lines, head)
+        table(cases, variant, kind)
+        verdict(*fractions(cases, variant, kind))
+    print("\n" + tables(lines), end="")
+    searched = any(summary(found) for found in cases.values())
     if args.keep:
         keep(args.keep, head, cases)
-    if args.svg and groups:
+    if args.svg and searched:
         with open(args.svg, "w", encoding="utf-8") as out:
-            out.write(picture(groups))
-    return 0 if groups else 1
+            out.write(picture(lines))
+    return 0 if searched else 1
 
 
 if __name__ == "__main__":

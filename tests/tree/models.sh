@@ -45,6 +45,12 @@ has '| spgemm.cuda.esc | 1 | 9.00 | 9.00 | 9.00 |'
 for ((i = 0; i < 8; i++)); do line "r$i" spmm 1 spmm.cuda.rows 0 true 1 1 1 1 1; done >>"$folder/lines"
 judge 0
 has '| regret, geometric mean | 1.010 | 1.020 |  |'
+# short lines give the same figures
+python3 "$HYBRID_SOURCE/bench/lib/judge.py" "$folder/lines" --keep "$folder/short" >/dev/null
+[[ $(wc -l <"$folder/short") -eq 11 ]]
+python3 "$HYBRID_SOURCE/bench/lib/judge.py" "$folder/short" --keep "$folder/again" |
+    diff - "$folder/table" | grep '^[<>]' | grep -v 'cuda\.esc ' && exit 1 # a choice that is not kept
+cmp "$folder/short" "$folder/again"
 # each bound, with one line that is beyond it
 beyond() {
     cp "$folder/lines" "$folder/kept"
@@ -122,3 +128,31 @@ for line in picks:
     assert line["call_s"] > 0 and line["call_predicted_s"] > 0, line
 assert any(not line["pick"] for line in lines if line["op"] == "spgemm")
 EOP
+
+# ---- choices of other constants: each choice takes 2 s, and one that nobody chooses 1 s
+"$python" - "$folder/out/models.jsonl" "$folder/slow" <<'EOP'
+import json, sys
+with open(sys.argv[2], "w") as out:
+    for line in map(json.loads, open(sys.argv[1])):
+        for more in ({"total_s": 2}, {"total_s": 1, "variant": "x.host.y", "pick": False}):
+            print(json.dumps(line | more), file=out)
+EOP
+"$python" "$HYBRID_SOURCE/bench/lib/constants.py" "$folder/slow" "$folder/data" "one=$1," "two=$1," \
+    --json "$folder/constants" --engine host --threads 2 >"$folder/table"
+for name in one two; do
+    grep -q "^| $name | [^|]* | 20 | 0 | 2\.000 | 2\.00 | " "$folder/table" || { cat "$folder/table" >&2; exit 1; }
+done
+grep -c '"untimed":0,"changed":0,"regret":2.0,"worst":2.0,' "$folder/constants" | grep -qx 2
+
+# ---- constants that are wrong by 2
+mkdir "$folder/tree"
+(cd "$HYBRID_SOURCE" && cp -r --parents engine/rates gpu/backend host "$folder/tree")
+"$python" "$HYBRID_SOURCE/bench/lib/perturb.py" "$folder/tree" >"$folder/said"
+sed 's/:.*//' "$folder/said" | while read -r file; do
+    if cmp -s "$HYBRID_SOURCE/$file" "$folder/tree/$file"; then
+        echo "$file was not changed" >&2
+        exit 1
+    fi
+done
+grep -Eq '^#define HY_HRPB_TILE_F64 \((2|0\.5) \* 21e-9\)$' "$folder/tree/gpu/backend/cuda_tuning.h"
+grep -q '^#define HY_SPMM_SCATTERED 0\.066$' "$folder/tree/gpu/backend/cuda_tuning.h"
