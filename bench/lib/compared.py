@@ -14,10 +14,10 @@ CONDITIONS = {"first": "cold_s", "freed": "freed_s", "kept": "kept_s"}
 # ---- whole calls ---------------------------------------------------------------------------
 
 def plain(line):
-    """Returns whether a line has the planner's choices and pageable operands. A peer may have
-    column-major X and Y, if that is faster."""
+    """Returns whether a line has the planner's choices, pageable operands, and row-major X and Y,
+    in which all programs are compared."""
     return (usable(line) and line["type"] == "f32"
-            and (line["peer"] or line.get("order") != "col") and not line.get("pinned") and not line.get("tf32")
+            and line.get("order") != "col" and not line.get("pinned") and not line.get("tf32")
             and not line.get("device_memory") and line.get("pages") != "cold"
             and line.get("split", "default") == "default")
 
@@ -90,7 +90,7 @@ def in_core(lines, kind="f32"):
     table = {}
     chosen = [line for line in lines if line["mode"] == "core" and line["type"] == kind
               and not line.get("tf32") and (line["op"], line.get("cols")) in CORE
-              and (line["peer"] or line.get("order") != "col")]
+              and line.get("order") != "col"]
     name = lambda line: (line["problem"], line["op"], line.get("cols"),
                          bool(line.get("reuse")), line["peer"])
     runs = last_runs(chosen, name)

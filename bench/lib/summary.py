@@ -40,7 +40,7 @@ def table_of(line):
             bool(line.get("reuse")), line.get("device_memory") or 0,
             line["mode"] == "end" and bool(line.get("resident")),
             bool(line.get("pinned")), bool(line.get("tf32")),
-            line["mode"] == "end" and line.get("order") == "col")
+            line.get("order") == "col")
 
 
 def who(line, by_variant):

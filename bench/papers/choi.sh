@@ -36,5 +36,5 @@ if ((${#problems[@]} == 0)); then
     done
 fi
 "$search" "$out/choi.jsonl" "$commit" "${problems[@]}" || exit 1
-"${PYTHON:-python3}" "$here/../lib/choi.py" "$out/choi.jsonl" --svg "$out/choi.svg" >"$out/choi.md" || exit 1
+"${PYTHON:-python3}" "$here/choi.py" "$out/choi.jsonl" --svg "$out/choi.svg" >"$out/choi.md" || exit 1
 cat "$out/choi.md"

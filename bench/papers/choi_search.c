@@ -5,7 +5,7 @@
 
    A problem is a .mtx file or a description for hybrid_generate(). The program first
    calibrates. One process times everything, because each of some thousand kernels runs
-   for microseconds. Every line of OUT.jsonl is one kernel; bench/lib/choi.py reads
+   for microseconds. Every line of OUT.jsonl is one kernel; bench/papers/choi.py reads
    them. Environment: CHOI_VARIANTS (names, separated by spaces), CHOI_SECONDS (no matrix
    is begun later than this; 140), CHOI_RUNS (timed runs of a kernel; 7), CHOI_RATES (file
    of rates; none: the program calibrates). */

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/tree/choi.sh - bench/lib/choi.py computes fractions of the exhaustive optimum.
+# tests/tree/choi.sh - bench/papers/choi.py computes fractions of the exhaustive optimum.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d)
@@ -31,7 +31,7 @@ line b model 1 2 32 8 6 false
 line b bytes 2 2 0 6 6 false
 line b 'default, model' 2 2 0 3 3 false
 line b 'default, bytes' 2 2 0 3 3 false
-python3 "$root/bench/lib/choi.py" "$dir/lines" --svg "$dir/svg" --keep "$dir/kept" >"$dir/out"
+python3 "$root/bench/papers/choi.py" "$dir/lines" --svg "$dir/svg" --keep "$dir/kept" >"$dir/out"
 says '| a | 3 x 3, 64 | 5.0 | 3 x 3, 64 | 1.00 | 1 x 1 | 0.50 | 3 x 3: 4.0 | 1 x 1: 8.0 |' out
 says '| b | 2 x 2, 128 | 6.0 | 1 x 2, 32 | 0.75 | 2 x 2 | 1.00 | 2 x 2: 3.0 | 2 x 2: 3.0 |' out
 says 'Model: mean 0.875, median 0.875, least 0.750 of the optimum over 2 matrices' out
@@ -43,6 +43,6 @@ says 'Measured on GPU, 2026-11-26, commit abc.' out
 says 'a, model: 1.00' svg
 python3 -c "import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])" "$dir/svg"
 # what is kept gives the same tables and the same lines
-python3 "$root/bench/lib/choi.py" "$dir/kept" --keep "$dir/again" >"$dir/of_kept"
+python3 "$root/bench/papers/choi.py" "$dir/kept" --keep "$dir/again" >"$dir/of_kept"
 cmp "$dir/out" "$dir/of_kept"
 cmp "$dir/kept" "$dir/again"

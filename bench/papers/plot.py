@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/lib/plot.py - panels with axes, curves and dots, as SVG. A module of bench/papers.
+"""bench/papers/plot.py - panels with axes, curves and dots, as SVG. A module of the papers.
 
 A figure is a sheet with a title, a legend and panels side by side. Series have a name and one of
 KINDS, which determines their colour and shape: dots of one series can be told from those of another

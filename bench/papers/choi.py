@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/lib/choi.py LINES [--svg FILE] [--keep FILE] - tables and picture of choi.sh.
+"""bench/papers/choi.py LINES [--svg FILE] [--keep FILE] - tables and picture of choi.sh.
 
 For each variant and type, and each matrix, the fraction of the exhaustive optimum is the time
 of the fastest kernel over the time of the kernel that a rule picks. The tables have the mean and
@@ -9,11 +9,13 @@ the fastest one, which gets the number of kernels searched and the model's media
 """
 import argparse
 import json
+import os
 import statistics
 import sys
 
-import svg
-from summary import read
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import svg  # noqa: E402
+from summary import read  # noqa: E402
 
 RULES = {"model": "model", "bytes": "fewest bytes"}
 DEFAULTS = ("default, model", "default, bytes")  # the form that runs without paper=1
