@@ -6,7 +6,8 @@
 LINES.jsonl are the lines of bench/models.sh, which have the time of every choice for products of
 the matrices in FOLDER. Each setting is a library with a file of measured rates, or with its
 built-in rates. It only plans these products: its regret is the time of the variant that it chooses
-over that of the fastest variant. The program prints a table and writes a line for each setting.
+over that of the fastest variant. A product does not count for a setting that chooses a variant which
+models.sh has not timed. The program prints a table and writes a line for each setting.
 """
 import argparse
 import datetime

@@ -34,7 +34,7 @@ OTHERS = re.compile(r"NEAR(ER|_LINE)?$|^HY_SPMM_SCATTERED|EVEN_CV|SPARE|POWER|B_
 
 def perturbed(text, pattern, draw, told):
     def one(match):
-        name, between, value = match.groups()
+        name, _, value = match.groups()
         if OTHERS.search(name) and name != "LINE_NEAR":
             return match[0]
         factor = draw.choice((2, 0.5))

@@ -4,8 +4,9 @@
 For each variant and type, and each matrix, the fraction of the exhaustive optimum is the time
 of the fastest kernel over the time of the kernel that a rule picks. The tables have the mean and
 the median over all matrices, which Fig. 13 of Choi, Singh and Vuduc gives as 0.865 and 0.926 for
-the kernels that are not the best. --keep writes the lines that suffice for all of this: of each case, the kernels that were picked and
-the fastest one, which gets the number of kernels searched and the model's median error.
+the kernels that are not the best. --keep writes the lines that suffice for all of this: of each
+case, the kernels that were picked and the fastest one, which gets the number of kernels searched
+and the model's median error.
 """
 import argparse
 import json
