@@ -32,7 +32,8 @@ TYPES = {"f32": np.float32, "f64": np.float64}
 FAR = 1.5        # a choice that takes this many times as long as the best is not timed further
 HOPELESS = 20    # a choice predicted to take this many times as long as the pick does not run,
 HOPELESS_S = 0.5  # and only if that time exceeds this number of seconds
-TURNS = 9        # maximum number of timed runs of a choice
+TURNS = 9        # number of timed runs of a choice, if there is time
+MANY, BRIEF_S = 99, 0.02  # a product whose turns took less than BRIEF_S gets up to MANY turns
 FEW = 3          # fewest timed runs of a choice whose prediction is judged
 UNSUPPORTED = 5  # hybrid_status
 SHARE = 0.8      # part of a product's time for turns; the rest is for plans and first runs
@@ -188,14 +189,15 @@ def is_hopeless(plan, pick):
 
 def rounds(plans, call, until):
     """Lets all plans and the call take turns. Plans that are far slower than the best drop out."""
-    running = list(plans)
-    for turn in range(TURNS):
+    running, begin = list(plans), time.perf_counter()
+    for turn in range(MANY):
         call.reports.append(call.run())
         for plan in running:
             plan.turn()
         best = min(plan.median_s() for plan in running)
         running = [p for p in running if p.median_s() < FAR * best or p is plans[0]]
-        if turn > 0 and time.perf_counter() > until:
+        now = time.perf_counter()
+        if turn > 0 and (now > until or turn + 1 >= TURNS and now - begin > BRIEF_S):
             break
 
 
