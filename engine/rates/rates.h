@@ -58,6 +58,12 @@ hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *devi
    made. */
 hybrid_status hy_rates_target(const char *path, const hy_backend *backend, char *out);
 
+/* Adds to *file what the file at `path` says of devices that *file does not describe, up
+   to HY_RATES_KEPT devices in all. Adds nothing if there is no such file, or if it cannot
+   be read as a file of rates. */
+enum { HY_RATES_KEPT = 8 };
+hybrid_status hy_rates_keep(hy_context *ctx, const char *path, hy_rates_file *file);
+
 /* ---- rates_file.c, rates_write.c: what is in it ----------------------------------- */
 
 /* Parses `bytes` bytes of text, followed by zeros as in hy_input. BAD_FILE names the
