@@ -132,7 +132,9 @@ const cli_command cli_commands[] = {
      "that use this library read the measured rates from then on.\n"
      "\n"
      "Without a GPU the CPU is measured alone. With another number of threads the CPU "
-     "counts as another device.",
+     "counts as another device; the default file keeps the rates of both. With --devices "
+     "the CPU is measured with the threads that serve several GPUs, and the first GPU is "
+     "measured for all of its model.",
      NULL, calibrate_examples},
     {"doctor", CLI_DOCTOR, cli_doctor, "", 0, 0,
      "check driver, GPUs, limits and rates of this machine",

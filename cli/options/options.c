@@ -80,7 +80,7 @@ const cli_option cli_option_table[] = {
      "Use the CPU (host), the GPU (cuda), or a GPU if one answers (auto, the default)."},
     {"device", 0, OPENS, &cli_kind_device, FIELD(int64_t, device),
      "Number of the CUDA device. The default is 0."},
-    {"devices", 0, PRODUCT, &cli_kind_devices, FIELD(cli_devices, devices),
+    {"devices", 0, OPENS, &cli_kind_devices, FIELD(cli_devices, devices),
      "Several CUDA devices, which compute together."},
     {"devices-optional", 0, PRODUCT, &cli_kind_flag, FIELD(int, devices_optional),
      "Compute without those devices of --devices that do not work."},

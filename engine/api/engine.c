@@ -99,7 +99,7 @@ static hybrid_status open_parts(hybrid_engine *engine,
     HY_TRY(hy_pool_create(ctx, engine->topology, threads, reserve, &ctx->pool));
     HY_TRY(hy_results_create(ctx, &ctx->results));
     if (engine->device && engine->device->ops->pin) {
-        hy_results_pin_for(ctx, engine->device);
+        hy_results_pin_for(ctx, engine->device, engine->device_count > 1);
         ctx->pins.device = engine->device;
     }
     HY_TRY(open_host(engine, options, backends));

@@ -260,6 +260,7 @@ static hybrid_status calibrate(calibration *c, const char *path)
         HY_TRY(fit(c, engine->device, 0, &c->set->device, &c->by_device));
     HY_TRY(fit(c, engine->host, host, &c->set->host, &c->by_host));
     HY_TRY(hy_judge(&engine->ctx, c->rated, c->timings, &c->file.of[0]));
+    HY_TRY(hy_rates_keep(&engine->ctx, c->path, &c->file));
     HY_TRY(hy_rates_write(&engine->ctx, c->path, &c->file));
     memcpy(engine->rates.path, c->path, sizeof c->path);
     engine->rates.ignored = 0;

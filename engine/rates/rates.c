@@ -69,16 +69,25 @@ static int find_users(const hy_backend *backend, char *out)
 
 /* ---- loading -------------------------------------------------------------------- */
 
+static const hy_rates_of_device *find(const hy_rates_file *file, const char *device)
+{
+    for (int i = 0; i < file->count; i++)
+        if (strcmp(file->of[i].device, device) == 0)
+            return &file->of[i];
+    return NULL;
+}
+
 static int take(hy_backend *backend, const hy_rates_file *file)
 {
-    for (int i = 0; backend && i < file->count; i++)
-        if (strcmp(file->of[i].device, backend->ops->describe(backend)) == 0) {
-            backend->measured = file->of[i].speeds;
-            if (backend->blocks)
-                *backend->blocks = file->of[i].blocks;
-            return 1;
-        }
-    return 0;
+    const hy_rates_of_device *of =
+        backend ? find(file, backend->ops->describe(backend)) : NULL;
+
+    if (!of)
+        return 0;
+    backend->measured = of->speeds;
+    if (backend->blocks)
+        *backend->blocks = of->blocks;
+    return 1;
 }
 
 static hybrid_status copy_path(hy_context *ctx, const char *path, char *out)
@@ -146,6 +155,26 @@ hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *devi
         load_from(path, by_name, host, device, room, &source->ignored);
     hy_array_free(ctx, room);
     return status;
+}
+
+hybrid_status hy_rates_keep(hy_context *ctx, const char *path, hy_rates_file *file)
+{
+    struct stat st;
+    void *memory;
+
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return HYBRID_OK;
+    HY_TRY(hy_array(ctx, 1, sizeof(hy_rates_file), "a file of rates", &memory));
+    const hy_rates_file *old = memory;
+    hybrid_status status     = hy_rates_read(ctx, path, memory);
+    for (int i = 0; status == HYBRID_OK && i < old->count; i++)
+        if (file->count < HY_RATES_KEPT && !find(file, old->of[i].device))
+            file->of[file->count++] = old->of[i];
+    hy_array_free(ctx, memory);
+    if (status != HYBRID_BAD_FILE && status != HYBRID_IO_FAILED)
+        return status;
+    hy_message_clear(&ctx->message); /* the new file replaces the one that is malformed */
+    return HYBRID_OK;
 }
 
 /* ---- saving --------------------------------------------------------------------- */

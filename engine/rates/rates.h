@@ -12,6 +12,7 @@
 enum {
     HY_RATES_FORMAT  = 3,
     HY_RATES_DEVICES = 16,
+    HY_RATES_KEPT    = 8, /* maximum devices of a file that calibrate writes */
     HY_RATES_PATH    = 4096,
     HY_DEVICE_TEXT   = 256 /* maximum bytes of a device's name */
 };
@@ -57,6 +58,11 @@ hybrid_status hy_rates_load(const char *path, hy_backend *host, hy_backend *devi
    HY_RATES_PATH bytes: a copy of `path`, or for NULL the user's file, with folders
    made. */
 hybrid_status hy_rates_target(const char *path, const hy_backend *backend, char *out);
+
+/* Adds to *file what the file at `path` says of devices that *file does not describe, up
+   to HY_RATES_KEPT devices in all. Adds nothing if there is no such file, or if it cannot
+   be read as a file of rates. */
+hybrid_status hy_rates_keep(hy_context *ctx, const char *path, hy_rates_file *file);
 
 /* ---- rates_file.c, rates_write.c: what is in it ----------------------------------- */
 

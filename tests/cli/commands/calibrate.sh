@@ -31,6 +31,14 @@ grep -q '^mem_Bps = ' "$file" || fail "no rate of memory"
 explain
 grep -q "^speeds      measured on 20..-..-..: .*/$file\$" out || fail "the file is not used"
 multiplied true 'measured$'
+
+# measuring again keeps what the file says of other devices
+printf '\ndevice = Another CPU, 4 cores\ndate = 2026-11-21\nmem_Bps = 1.5e+10\n' >>"$file"
+expect 0 calibrate --backend host --threads 2 -q
+[ "$(grep -c '^device = ' "$file")" -eq 2 ] || fail "the file does not describe two devices"
+grep -A 4 '^device = Another CPU, 4 cores$' "$file" | grep -q '^mem_Bps = 1.5e+10$' ||
+    fail "the rates of the other device are lost"
+
 explain --rates ''
 grep -q '^speeds      built in' out || fail "--rates '' is not what is built in"
 explain --threads 1
