@@ -27,6 +27,7 @@ sys.path[:0] = [os.path.join(HERE, "lib"), os.path.join(HERE, "papers")]
 import cutespmm
 import hyspmm
 import merge
+import oversized
 import picture
 import real_table
 import speed
@@ -36,7 +37,7 @@ from compared import (CONDITIONS, CORE, CPU, GPU, KINDS, columns_of, end_to_end,
 from summary import PEER_NAMES, ms, read
 
 DOCUMENTS = ["README.md", "docs/performance.md", "docs/figures.md", "docs/papers.md",
-             "docs/speed.svg", "docs/papers-hyspmm.svg",
+             "docs/speed.svg", "docs/oversized.svg", "docs/papers-hyspmm.svg",
              "docs/papers-merge-length.svg", "docs/papers-merge-real.svg",
              "docs/papers-cutespmm.svg", "docs/papers-tiled.svg",
              "docs/papers-tiled-cusparse.svg"]
@@ -162,6 +163,7 @@ def figure_of(module, name):
 BLOCKS = {"speed": speed_block, "picture": picture.picture,
           "real": real_table.items, "peers": peers_block, "core": core_block,
           "core-summary": core_summary_block, "core-vector": core_vector_block,
+          "oversized": oversized.tables, "oversized-figure": oversized.drawn,
           "hyspmm": hyspmm.tables, "hyspmm-pipeline": figure_of(hyspmm, "hyspmm.svg"), "merge": merge.tables,
           "merge-length": figure_of(merge, "merge-length.svg"),
           "merge-real": figure_of(merge, "merge-real.svg"), "cutespmm": cutespmm.tables,
@@ -171,7 +173,8 @@ BLOCKS = {"speed": speed_block, "picture": picture.picture,
 MODES = {"speed": ["end", "core", "real", "device"],
          "picture": ["end", "core", "real", "device"],
          "real": ["real"], "peers": ["end"], "core": ["core"], "core-summary": ["core"],
-         "core-vector": ["core"], "hyspmm": ["paper-hyspmm"], "hyspmm-pipeline": ["paper-hyspmm-trace"],
+         "core-vector": ["core"], "oversized": ["oversized"],
+         "oversized-figure": ["oversized"], "hyspmm": ["paper-hyspmm"], "hyspmm-pipeline": ["paper-hyspmm-trace"],
          "merge": ["paper-merge"], "merge-length": ["paper-merge"],
          "merge-real": ["paper-merge"], "cutespmm": ["paper-cutespmm"],
          "cutespmm-figure": ["paper-cutespmm"], "tiled": ["paper-tiled"],

@@ -8,7 +8,6 @@ usage: oversized.py OUTDIR      reads OUTDIR/oversized-raw.jsonl, and writes ove
 A line without a cap on device memory gives the time and the bytes of the whole card. If there are
 several lines for the same product and cap, the last counts.
 """
-import contextlib
 import json
 import os
 import sys
@@ -43,10 +42,10 @@ def shortened(line):
     return kept
 
 
-def read(paths):
+def products_of(lines):
     """Returns {op: {(problem, options): {bytes of device memory, or 0 without a cap: line}}}."""
     ops = {}
-    for short in summary.read(paths):
+    for short in lines:
         line = USUAL | {"error": None} | short
         options = tuple(line[field] for field in ("type", "pinned", "each", "row_order",
                                                   "devices", "host_memory", "engine"))
@@ -134,17 +133,32 @@ def panel_of(title, across, products):
     return panel
 
 
-def drawn(ops):
+def drawn(lines):
+    """Returns the picture as SVG."""
+    ops = products_of(lines)
     return figure("Time with little device memory, relative to the whole card", DRAWN,
                   [panel_of("C = A A", "device memory, of the bytes of B", ops.get("spgemm", {})),
                    panel_of("Y = A X, 128 columns", "device memory, of the bytes of X",
                             ops.get("spmm", {}))])
 
 
-def tables(ops):
-    for op, products in ops.items():
-        summary.print_rows(HEAD[op], 2, rows(products))
-        print()
+def row(cells):
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def tables(lines):
+    """Returns a table for each operation, as Markdown."""
+    said = []
+    for op, products in products_of(lines).items():
+        right = len(HEAD[op]) - 2
+        said.append(row(HEAD[op]) + "|" + " --- |" * 2 + " ---: |" * right + "\n" +
+                    "".join(map(row, rows(products))))
+    return "\n".join(said)
+
+
+def put(path, text):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
 
 
 def main():
@@ -152,18 +166,14 @@ def main():
         sys.exit(__doc__)
     path = sys.argv[1]
     if not os.path.isdir(path):
-        tables(read([path]))
+        print(tables(summary.read([path])))
         return
-    short = os.path.join(path, "oversized.jsonl")
-    with open(short, "w", encoding="utf-8") as f:
-        for line in summary.read([os.path.join(path, "oversized-raw.jsonl")]):
-            f.write(json.dumps(shortened(line), separators=(",", ":")) + "\n")
-    ops = read([short])
-    with open(os.path.join(path, "oversized.md"), "w", encoding="utf-8") as f:
-        with contextlib.redirect_stdout(f):
-            tables(ops)
-    with open(os.path.join(path, "oversized.svg"), "w", encoding="utf-8") as f:
-        f.write(drawn(ops))
+    lines = [shortened(line)
+             for line in summary.read([os.path.join(path, "oversized-raw.jsonl")])]
+    put(os.path.join(path, "oversized.jsonl"),
+        "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+    put(os.path.join(path, "oversized.md"), tables(lines))
+    put(os.path.join(path, "oversized.svg"), drawn(lines))
 
 
 if __name__ == "__main__":
