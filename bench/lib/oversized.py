@@ -57,7 +57,7 @@ def products_of(lines):
 # ---- cells -----------------------------------------------------------------------------------
 
 def size(number):
-    return f"{number / 2 ** 30:.3g} GiB" if number >= 2 ** 30 else f"{number / 2 ** 20:.3g} MiB"
+    return f"{number / 2 ** 30:.3g} GiB" if number >= 2 ** 30 else f"{number / 2 ** 20:.4g} MiB"
 
 
 def of_operand(line):
