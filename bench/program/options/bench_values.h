@@ -1,5 +1,6 @@
-/* bench/program/bench_values.h - parses the values of options. Each function returns 0 on
-   success, or -1 after an error message that names the option `what` and its value. */
+/* bench/program/options/bench_values.h - parses the values of options. Each function
+   returns 0 on success, or -1 after an error message that names the option `what` and its
+   value. */
 #ifndef BENCH_VALUES_H
 #define BENCH_VALUES_H
 

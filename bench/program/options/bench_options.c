@@ -1,12 +1,12 @@
-/* bench/program/bench_options.c - parses the command line. */
+/* bench/program/options/bench_options.c - parses the command line. */
 #include "bench/program/bench.h"
 
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/program/bench_values.h"
 #include "bench/program/neighbour.h"
+#include "bench/program/options/bench_values.h"
 
 static const char usage[] =
     "usage: hybrid_spmm_bench spgemm|spmm|spmv PROBLEM... [options]\n"

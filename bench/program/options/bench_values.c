@@ -1,5 +1,5 @@
-/* bench/program/bench_values.c - parses the values of options. */
-#include "bench/program/bench_values.h"
+/* bench/program/options/bench_values.c - parses the values of options. */
+#include "bench/program/options/bench_values.h"
 
 #include <errno.h>
 #include <stdio.h>
