@@ -29,6 +29,7 @@ import cutespmm
 import hyspmm
 import judge
 import merge
+import oversized
 import picture
 import real_table
 import speed
@@ -38,7 +39,7 @@ from compared import (CONDITIONS, CORE, CPU, GPU, KINDS, columns_of, end_to_end,
 from summary import PEER_NAMES, ms, read
 
 DOCUMENTS = ["README.md", "docs/performance.md", "docs/figures.md", "docs/papers.md",
-             "docs/speed.svg", "docs/papers-hyspmm.svg",
+             "docs/speed.svg", "docs/oversized.svg", "docs/papers-hyspmm.svg",
              "docs/papers-merge-length.svg", "docs/papers-merge-real.svg",
              "docs/papers-cutespmm.svg", "docs/papers-tiled.svg",
              "docs/papers-tiled-cusparse.svg", "docs/papers-choi.svg"]
@@ -164,6 +165,7 @@ def figure_of(module, name):
 BLOCKS = {"speed": speed_block, "picture": picture.picture,
           "real": real_table.items, "peers": peers_block, "core": core_block,
           "core-summary": core_summary_block, "core-vector": core_vector_block,
+          "oversized": oversized.tables, "oversized-figure": oversized.drawn,
           "hyspmm": hyspmm.tables, "hyspmm-pipeline": figure_of(hyspmm, "hyspmm.svg"), "merge": merge.tables,
           "merge-length": figure_of(merge, "merge-length.svg"),
           "merge-real": figure_of(merge, "merge-real.svg"), "cutespmm": cutespmm.tables,
@@ -174,7 +176,8 @@ BLOCKS = {"speed": speed_block, "picture": picture.picture,
 MODES = {"speed": ["end", "core", "real", "device"],
          "picture": ["end", "core", "real", "device"],
          "real": ["real"], "peers": ["end"], "core": ["core"], "core-summary": ["core"],
-         "core-vector": ["core"], "hyspmm": ["paper-hyspmm"], "hyspmm-pipeline": ["paper-hyspmm-trace"],
+         "core-vector": ["core"], "oversized": ["oversized"],
+         "oversized-figure": ["oversized"], "hyspmm": ["paper-hyspmm"], "hyspmm-pipeline": ["paper-hyspmm-trace"],
          "merge": ["paper-merge"], "merge-length": ["paper-merge"],
          "merge-real": ["paper-merge"], "cutespmm": ["paper-cutespmm"],
          "cutespmm-figure": ["paper-cutespmm"], "tiled": ["paper-tiled"],

@@ -1,75 +1,179 @@
 #!/usr/bin/env python3
-"""bench/lib/oversized.py - table of A*A by device memory, from lines that oversized.sh writes.
+"""bench/lib/oversized.py - products with less and less device memory, from lines of oversized.sh.
 
-usage: oversized.py FILE.jsonl...
+usage: oversized.py OUTDIR      reads OUTDIR/oversized-raw.jsonl, and writes oversized.jsonl (short
+                                lines), oversized.md and oversized.svg beside it
+       oversized.py FILE.jsonl  prints the tables of short lines
 
 A line without a cap on device memory gives the time and the bytes of the whole card. If there are
-several runs of the same product, the last counts, and a run with --explain gives the bytes of B only,
-because finding out more takes time.
+several lines for the same product and cap, the last counts.
 """
+import json
+import os
 import sys
 
 import summary
+from plot import KINDS, Panel, figure
 
-HEAD = ["A*A", "device memory", "ms", "of the whole card", "bytes up", "of the whole card",
-        "bytes of B", "of the least", "chunks", "planning, ms"]
+HEAD = {"spgemm": ["A*A", "device memory", "of B", "ms", "of the whole card", "of the reference",
+                   "bytes up", "bytes of B", "of the least", "of the best order", "chunks",
+                   "planning"],
+        "spmm": ["A*X, 128 columns", "device memory", "of X", "ms", "of the whole card",
+                 "of the reference", "bytes up", "of the whole card", "chunks", "on the host",
+                 "planning"]}
+DRAWN = ["stencil27:160", "fem3:100", "er:4000000,8", "rmat:20,8"]
+FIELDS = ["problem", "op", "variant", "backend", "engine", "device", "type", "cols", "pinned",
+          "each", "row_order", "reps", "threads", "devices", "device_memory", "host_memory", "rows",
+          "columns_of_a", "nnz", "date", "commit", "seconds", "cold_s", "plan_s", "total_s",
+          "reference_s", "predicted_s", "bound", "chunks", "host_chunks", "bytes_up", "bytes_down",
+          "b_up", "least_b_up", "peak_host_bytes", "error"]
+USUAL = {"type": "f32", "pinned": False, "each": False, "row_order": "natural", "devices": 1,
+         "device_memory": 0, "host_memory": 0, "host_chunks": 0, "engine": "cuda",
+         "backend": "cuda"}
 
 
-def read(paths):
-    """Returns {(problem, type, pinned): {bytes of device memory, or 0 without a cap: line}}."""
-    products = {}
-    for line in summary.read(paths):
-        key = (line["problem"], line["type"], line["pinned"])
-        lines, budget = products.setdefault(key, {}), line["device_memory"] or 0
-        if budget in lines and (line.get("least_b_up") or -1) > 0:
-            lines[budget] |= {field: line[field] for field in ("b_up", "least_b_up")}
-        else:
-            lines[budget] = line
-    return products
+def shortened(line):
+    """Returns the fields that the tables need, less those with usual values."""
+    kept = {"mode": "oversized"}
+    for field in FIELDS:
+        value = line.get(field)
+        if value is not None and value != USUAL.get(field, -1):
+            kept[field] = float(f"{value:.4g}") if isinstance(value, float) else value
+    return kept
 
+
+def products_of(lines):
+    """Returns {op: {(problem, options): {bytes of device memory, or 0 without a cap: line}}}."""
+    ops = {}
+    for short in lines:
+        line = USUAL | {"error": None} | short
+        options = tuple(line[field] for field in ("type", "pinned", "each", "row_order",
+                                                  "devices", "host_memory", "engine"))
+        products = ops.setdefault(line["op"], {})
+        products.setdefault((line["problem"], options), {})[line["device_memory"]] = line
+    return ops
+
+
+# ---- cells -----------------------------------------------------------------------------------
 
 def size(number):
     return f"{number / 2 ** 30:.3g} GiB" if number >= 2 ** 30 else f"{number / 2 ** 20:.4g} MiB"
 
 
-def ratio(line, whole, field):
-    if not whole or whole["error"] or not whole[field]:
-        return "-"
-    return f"{line[field] / whole[field]:.2f}"
+def of_operand(line):
+    """Returns device memory relative to the bytes of B or X; None without a cap."""
+    value = 8 if line["type"] == "f64" else 4
+    bytes_of = (line["nnz"] * (4 + value) + 8 * (line["rows"] + 1) if line["op"] == "spgemm"
+                else line["columns_of_a"] * line["cols"] * value)
+    return line["device_memory"] / bytes_of if line["device_memory"] else None
 
 
-def of_b(line):
-    """Returns the bytes of B that are sent, and their ratio to the least bytes.
-
-    Only lines of runs with --explain know these bytes.
-    """
-    sent, least = line.get("b_up") or -1, line.get("least_b_up") or -1
-    known = sent > 0 and least > 0
-    return [size(sent), f"{sent / least:.2f}"] if known else ["-", "-"]
+def ratio(line, other, field, by=None):
+    above, below = line.get(field), other and other.get(by or field)
+    return f"{above / below:.2f}" if above and below and above > 0 and below > 0 else "-"
 
 
-def cells(line, whole):
+def best_order(line, products):
+    """Returns the line of the same product and budget whose order of rows needs the fewest bytes of
+    B; None if there is one order only."""
+    same = [lines[line["device_memory"]] for (problem, options), lines in products.items()
+            if problem == line["problem"] and line["device_memory"] in lines]
+    same = [other for other in same if all(other[f] == line[f] for f in (
+        "type", "pinned", "each", "devices", "host_memory", "engine")) and other.get("b_up")]
+    orders = {other["row_order"] for other in same}
+    return min(same, key=lambda other: other["b_up"]) if len(orders) > 1 else None
+
+
+def cells(line, whole, products):
     if line["error"]:
-        return ["fails"] + ["-"] * 7
-    return [f"{line['seconds'] * 1e3:.4g}", ratio(line, whole, "seconds"), size(line["bytes_up"]),
-            ratio(line, whole, "bytes_up"), *of_b(line), f"{line['chunks']}",
-            f"{line['plan_s'] * 1e3:.3g}"]
+        return ["fails"] + ["-"] * (len(HEAD[line["op"]]) - 4)
+    begin = [f"{line['seconds'] * 1e3:.4g}", ratio(line, whole, "seconds"),
+             ratio(line, line, "seconds", "reference_s"), size(line.get("bytes_up", 0))]
+    end = [f"{line['plan_s'] / line['seconds']:.1%}"]
+    if line["op"] == "spmm":
+        return begin + [ratio(line, whole, "bytes_up"), f"{line['chunks']}",
+                        f"{line['host_chunks']}"] + end
+    return begin + [size(line["b_up"]) if line.get("b_up") else "-",
+                    ratio(line, line, "b_up", "least_b_up"),
+                    ratio(line, best_order(line, products), "b_up"), f"{line['chunks']}"] + end
+
+
+def name_of(line):
+    words = [f"`{line['problem']}`", line["type"]]
+    words += ["pinned"] if line["pinned"] else []
+    words += [f"rows by {line['row_order']}"] if line["row_order"] != "natural" else []
+    words += ["rows to a function"] if line["each"] else []
+    words += [f"{size(line['host_memory'])} of host memory"] if line["host_memory"] else []
+    words += [f"{line['devices']} devices"] if line["devices"] > 1 else []
+    words += ["CPU alone"] if line["engine"] == "host" else []
+    return ", ".join(words)
 
 
 def rows(products):
-    for (problem, kind, pinned), lines in products.items():
-        name = f"`{problem}`, {kind}" + (", pinned" if pinned else "")
+    for lines in products.values():
         for budget in sorted(lines, key=lambda b: -b if b else float("-inf")):
-            yield [name, size(budget) if budget else "all", *cells(lines[budget], lines.get(0))]
+            line = lines[budget]
+            of = of_operand(line)
+            yield [name_of(line), size(budget) if budget else "all", f"{of:.2f}" if of else "-",
+                   *cells(line, lines.get(0), products)]
+
+
+# ---- the picture -----------------------------------------------------------------------------
+
+def panel_of(title, across, products):
+    panel = Panel(title, across, "time, of the whole card", "xy")
+    for kind, problem in zip(KINDS, DRAWN):
+        usual = ("f32", False, False, "natural", 1, 0, "cuda")
+        lines = products.get((problem, usual), {})
+        whole = lines.get(0)
+        points = [(of_operand(line), line["seconds"] / whole["seconds"])
+                  for budget, line in lines.items() if budget and whole and not line["error"]]
+        if points:
+            panel.add(kind, points, curve=True)
+    return panel
+
+
+def drawn(lines):
+    """Returns the picture as SVG."""
+    ops = products_of(lines)
+    return figure("Time with little device memory, relative to the whole card", DRAWN,
+                  [panel_of("C = A A", "device memory, of the bytes of B", ops.get("spgemm", {})),
+                   panel_of("Y = A X, 128 columns", "device memory, of the bytes of X",
+                            ops.get("spmm", {}))])
+
+
+def row(cells):
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def tables(lines):
+    """Returns a table for each operation, as Markdown."""
+    said = []
+    for op, products in products_of(lines).items():
+        right = len(HEAD[op]) - 2
+        said.append(row(HEAD[op]) + "|" + " --- |" * 2 + " ---: |" * right + "\n" +
+                    "".join(map(row, rows(products))))
+    return "\n".join(said)
+
+
+def put(path, text):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
 
 
 def main():
-    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+    if len(sys.argv) != 2 or sys.argv[1] in ("-h", "--help"):
         sys.exit(__doc__)
-    products = read(sys.argv[1:])
-    if not products:
-        sys.exit("oversized.py: no lines")
-    summary.print_rows(HEAD, 2, rows(products))
+    path = sys.argv[1]
+    if not os.path.isdir(path):
+        print(tables(summary.read([path])))
+        return
+    lines = [shortened(line)
+             for line in summary.read([os.path.join(path, "oversized-raw.jsonl")])]
+    put(os.path.join(path, "oversized.jsonl"),
+        "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+    put(os.path.join(path, "oversized.md"), tables(lines))
+    put(os.path.join(path, "oversized.svg"), drawn(lines))
 
 
 if __name__ == "__main__":

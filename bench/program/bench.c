@@ -121,6 +121,13 @@ static void do_width(bench *b, int64_t cols)
         bench_graphblas(b);
 }
 
+static void do_memory(bench *b, size_t bytes)
+{
+    b->options.device_memory = bytes;
+    for (int i = 0; i < b->options.width_count; i++)
+        do_width(b, b->options.widths[i]);
+}
+
 static void do_problem(bench *b, const char *spec)
 {
     if (bench_problem_load(b->tools, spec, &b->options, &b->problem)) {
@@ -130,8 +137,8 @@ static void do_problem(bench *b, const char *spec)
     if (b->options.dump) {
         b->failed |= bench_dump(&b->problem, b->options.dump) != 0;
     } else {
-        for (int i = 0; i < b->options.width_count; i++)
-            do_width(b, b->options.widths[i]);
+        for (int i = 0; i < b->options.memory_count; i++)
+            do_memory(b, b->options.memories[i]);
     }
     bench_problem_free(&b->problem);
 }

@@ -7,11 +7,15 @@
 #include "hybrid_spmm.h"
 
 enum { BENCH_NAME = 256, BENCH_TEXT = 512, BENCH_TRIALS = 2, BENCH_WIDTHS = 64,
-       BENCH_DEVICES = 16, BENCH_DETAILS = 8192 };
+       BENCH_DEVICES = 16, BENCH_DETAILS = 8192, BENCH_MEMORIES = 16 };
 
 /* ---- options ------------------------------------------------------------------- */
 
 typedef enum bench_op { BENCH_SPGEMM, BENCH_SPMM, BENCH_SPMV } bench_op;
+
+/* Order of the rows of A in A*B: as they are; longest rows first; by the mean column of
+   their entries. */
+typedef enum bench_rows { BENCH_NATURAL, BENCH_DEGREE, BENCH_LOCALITY } bench_rows;
 
 /* Bits of bench_options.peers: bit i is peer i in the list of names that --peer
    accepts. */
@@ -28,7 +32,14 @@ typedef struct bench_options {
     int            width_count;
     int64_t        chunk_rows;    /* rows of each chunk; 0: the planner's choice */
     size_t         device_memory; /* most bytes of device memory that the library may use
-                                     on each device; 0: no cap */
+                                     on each device in the calls that are timed now; 0: no
+                                     cap. One of `memories` */
+    size_t         memories[BENCH_MEMORIES];
+    int            memory_count;
+    size_t         host_memory;   /* most bytes of host memory that the library may use;
+                                     0: no cap */
+    int            each;          /* 1: SpGEMM: rows of C go to a function */
+    bench_rows     rows;          /* SpGEMM: order of the rows of A */
     /* numbers of the CUDA devices that compute together; device_count 0: the library uses
        its first device only */
     int            devices[BENCH_DEVICES], device_count;
@@ -46,7 +57,8 @@ typedef struct bench_options {
     int            resident;     /* 1: calls of mode "end" are runs of one plan that
                                     caches A on the device */
     int            tf32;         /* 1: plans have the flag HYBRID_ALLOW_TF32 */
-    int            explain;      /* 1: HYBRID_EXPLAIN, and details in the JSON file */
+    int            explain;      /* 1: plans have HYBRID_EXPLAIN, except in one-shot
+                                    calls, and the JSON file has their details */
     int64_t        neighbour_ns; /* nanoseconds for which other threads spin, from just
                                     before each call (neighbour.h); NEIGHBOUR_FOREVER:
                                     all the time; 0: there are no such threads */
@@ -68,13 +80,15 @@ int bench_parse(int argc, char **argv, bench_options *out);
 typedef struct bench_problem {
     char       name[BENCH_NAME];
     hybrid_csr A;
-    hybrid_csr T;     /* transpose of A; all zero if A is square */
+    hybrid_csr T;     /* second operand of SpGEMM: the transpose of A, or A in its natural
+                         order if `rows` of the options is another; all zero: A */
     double     alpha; /* share of the 16 rows of a row panel that have an entry in a
                          column which the panel uses, 0 to 1: the mean over all
-                         columns of all panels; NAN if memory was short */
+                         columns of all panels; NAN for SpGEMM, and if memory was
+                         short */
 } bench_problem;
 
-/* Returns the second operand of SpGEMM: A, or its transpose if A is not square. */
+/* Returns the second operand of SpGEMM. */
 const hybrid_csr *bench_second(const bench_problem *problem);
 
 /* Loads a problem. `spec` is a description for hybrid_generate() or the path of a .mtx

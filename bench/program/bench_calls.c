@@ -29,10 +29,13 @@ static void note_plan(const hybrid_plan *plan, bench_calls *all)
 }
 
 /* Returns 1 if the product has a one-shot call and all options have the values that this
-   call uses. */
-static int is_one_shot(const bench_product *product, const hybrid_plan_options *o)
+   call uses. HYBRID_EXPLAIN is for the plan that ask_plan() makes. */
+static int is_one_shot(const caller *k)
 {
-    return product->once && !o->flags && !o->variant && o->depth == 0 &&
+    const hybrid_plan_options *o = k->options;
+
+    return k->product->once && !k->c->bench->options.each &&
+           !(o->flags & ~(unsigned)HYBRID_EXPLAIN) && !o->variant && o->depth == 0 &&
            o->chunk_rows == 0 && o->split == HYBRID_SPLIT_DEFAULT;
 }
 
@@ -89,8 +92,7 @@ static hybrid_status call(const caller *k, bench_call *out)
         neighbour_disturb(k->c->bench->neighbour);
     if (k->plan)
         return call_run(k, out);
-    return is_one_shot(k->product, k->options) ? call_one_shot(k, out)
-                                               : call_planned(k, out);
+    return is_one_shot(k) ? call_one_shot(k, out) : call_planned(k, out);
 }
 
 /* ---- all calls ------------------------------------------------------------------- */
@@ -192,7 +194,7 @@ hybrid_status bench_call_all(bench_case *c, const bench_product *product,
     if (status == HYBRID_OK && all->kept)
         status = call_kept(&k, options->keep, all->kept);
     hybrid_plan_destroy(k.plan);
-    if (status == HYBRID_OK && is_one_shot(product, o))
+    if (status == HYBRID_OK && is_one_shot(&k))
         status = ask_plan(&k, all);
     return status;
 }

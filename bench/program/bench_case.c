@@ -51,18 +51,19 @@ static hybrid_status open_engine(const bench *b, hybrid_engine **engine, char *e
     o.devices      = b->options.device_count > 0 ? b->options.devices : NULL;
     o.device_count = b->options.device_count;
     o.device_bytes = b->options.device_memory;
+    o.host_bytes   = b->options.host_memory;
     o.message      = error;
     o.message_size = BENCH_TEXT;
     return hybrid_engine_create(&o, engine);
 }
 
-/* Verifies the result, unless --no-verify was given: then returns -1. Returns 1 if it is
-   right; otherwise 0, with the reason in `error`. */
+/* Verifies the result and returns 1 if it is right; otherwise 0, with the reason in
+   `error`. Returns -1 if --no-verify was given or the result is not stored. */
 static int verify(bench_case *c, const bench_product *product, char *error)
 {
     int64_t row = -1;
 
-    if (!c->bench->options.verify)
+    if (!c->bench->options.verify || c->bench->options.each)
         return -1;
     if (product->verify(c, &row) != HYBRID_OK)
         snprintf(error, BENCH_TEXT, "%s", hybrid_engine_message(c->bench->tools));

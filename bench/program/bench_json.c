@@ -159,6 +159,7 @@ static hybrid_split split_of(const bench_options *o, const bench_line *line)
 static void put_setting(FILE *f, const bench *b, const bench_line *line)
 {
     static const char *const splits[] = {"default", "auto", "gpu", "host", "share"};
+    static const char *const orders[] = {"natural", "degree", "locality"};
     const bench_options *o            = &b->options;
     const hybrid_split split          = split_of(o, line);
 
@@ -180,6 +181,9 @@ static void put_setting(FILE *f, const bench *b, const bench_line *line)
     put_whole(f, "reps", line->reps);
     put_whole(f, "threads", b->threads);
     put_whole(f, "device_memory", (int64_t)o->device_memory);
+    put_whole(f, "host_memory", (int64_t)o->host_memory);
+    put_truth(f, "each", o->each);
+    put_text(f, "row_order", line->order ? NULL : orders[o->rows]);
     put_whole(f, "devices", o->device_count > 0 ? o->device_count : 1);
     put_whole(f, "rows", b->problem.A.rows);
     put_whole(f, "columns_of_a", b->problem.A.cols);

@@ -119,6 +119,83 @@ const hybrid_csr *bench_second(const bench_problem *problem)
     return problem->T.row_ptr ? &problem->T : &problem->A;
 }
 
+/* ---- the order of rows ------------------------------------------------------------- */
+
+/* A row of A, and what it is sorted by: rows with smaller keys come first. */
+typedef struct ranked {
+    double key;
+    int64_t row;
+} ranked;
+
+static int by_key(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->row < y->row ? -1 : 1;
+}
+
+/* Returns the key of a row: minus the number of its entries, or their mean column. */
+static double key_of(const hybrid_csr *A, int64_t row, bench_rows by)
+{
+    const int64_t *offsets = A->row_ptr;
+    const int32_t *col     = A->col;
+    const int64_t entries  = offsets[row + 1] - offsets[row];
+    double sum             = 0;
+
+    if (by == BENCH_DEGREE)
+        return -(double)entries;
+    for (int64_t e = offsets[row]; e < offsets[row + 1]; e++)
+        sum += col[e];
+    return entries > 0 ? sum / (double)entries : 0;
+}
+
+/* Copies row `from` of A behind the `at` rows that `to` has. */
+static void append_row(const hybrid_csr *A, int64_t from, int64_t at, hybrid_csr *to)
+{
+    const int64_t begin = ((const int64_t *)A->row_ptr)[from];
+    const size_t count  = (size_t)(((const int64_t *)A->row_ptr)[from + 1] - begin);
+    const size_t size   = value_size(A->type);
+    int64_t *offsets    = to->row_ptr;
+    const size_t place  = (size_t)offsets[at];
+
+    memcpy((int32_t *)to->col + place, (const int32_t *)A->col + begin, 4 * count);
+    memcpy((char *)to->val + size * place, (const char *)A->val + size * (size_t)begin,
+           size * count);
+    offsets[at + 1] = offsets[at] + (int64_t)count;
+}
+
+/* Makes the second operand of A, and A the same matrix with its rows in another order.
+   Returns 0 on success. */
+static int order_rows(bench_problem *p, bench_rows by)
+{
+    const hybrid_csr from = p->A;
+    const size_t nnz      = (size_t)from.nnz;
+    ranked *rows          = malloc(((size_t)from.rows + 1) * sizeof *rows);
+    hybrid_csr to         = from;
+
+    to.row_ptr = bench_array(((size_t)from.rows + 1) * 8);
+    to.col     = bench_array(nnz * 4);
+    to.val     = bench_array(nnz * value_size(from.type));
+    if (!rows || !to.row_ptr || !to.col || !to.val) {
+        fputs("hybrid_spmm_bench: no memory for --rows\n", stderr);
+        free(rows);
+        csr_free(&to);
+        return -1;
+    }
+    for (int64_t i = 0; i < from.rows; i++)
+        rows[i] = (ranked){key_of(&from, i, by), i};
+    qsort(rows, (size_t)from.rows, sizeof *rows, by_key);
+    *(int64_t *)to.row_ptr = 0;
+    for (int64_t i = 0; i < from.rows; i++)
+        append_row(&from, rows[i].row, i, &to);
+    free(rows);
+    p->T = from;
+    p->A = to;
+    return 0;
+}
+
 int bench_problem_load(hybrid_engine *tools, const char *spec, const bench_options *o,
                        bench_problem *out)
 {
@@ -131,13 +208,21 @@ int bench_problem_load(hybrid_engine *tools, const char *spec, const bench_optio
                            : hybrid_generate(tools, spec, o->type, MATRIX_SEED, &made);
     if (status == HYBRID_OK && adopt(tools, &made, &out->A))
         return -1;
-    out->alpha = status == HYBRID_OK ? alpha_of(&out->A) : NAN;
+    out->alpha = status == HYBRID_OK && o->op != BENCH_SPGEMM ? alpha_of(&out->A) : NAN;
     if (status == HYBRID_OK && o->op == BENCH_SPGEMM && out->A.rows != out->A.cols) {
         status = hybrid_csr_transpose(tools, &out->A, &made);
         if (status == HYBRID_OK && adopt(tools, &made, &out->T)) {
             bench_problem_free(out);
             return -1;
         }
+    }
+    if (status == HYBRID_OK && o->rows != BENCH_NATURAL &&
+        (out->T.row_ptr || order_rows(out, o->rows))) {
+        if (out->T.row_ptr)
+            fprintf(stderr, "hybrid_spmm_bench: %s: --rows is for square matrices\n",
+                    spec);
+        bench_problem_free(out);
+        return -1;
     }
     if (status == HYBRID_OK)
         return 0;

@@ -35,7 +35,8 @@ hybrid_status hy_profile_alloc(hy_context *ctx, hy_profile *p)
     const int64_t blocks = p->rows / HY_ENDS_ROWS + 1;
     void *array;
 
-    HY_TRY(hy_profile_sums(ctx, p->rows, "row offsets", &p->nnz));
+    if (!p->borrows)
+        HY_TRY(hy_profile_sums(ctx, p->rows, "row offsets", &p->nnz));
     if (p->op == HY_SPMM) {
         p->products = p->nnz;
         return HYBRID_OK;
@@ -56,7 +57,8 @@ void hy_profile_free(hy_context *ctx, hy_profile *profile)
         free_sums(ctx, profile->bound);
     if (profile->products != profile->nnz)
         free_sums(ctx, profile->products);
-    free_sums(ctx, profile->nnz);
+    if (!profile->borrows)
+        free_sums(ctx, profile->nnz);
     hy_array_free(ctx, profile->ends);
     hy_lengths_free(ctx, &profile->lengths);
     memset(profile, 0, sizeof *profile);

@@ -18,6 +18,7 @@ typedef struct hy_profile {
     int64_t rows, cols;   /* number of rows and of columns of A */
     int64_t out_cols;     /* SpGEMM: columns of B; SpMM: columns of X */
     int64_t *nnz;         /* prefix sums over the rows of A: number of entries */
+    int borrows;          /* 1: nnz is the array of offsets of A, which the caller owns */
     int64_t *products;    /* prefix sums. SpGEMM: of the scalar products. SpMM: alias of
                              nnz; multiply by the columns of the chunk */
     int64_t *bound;       /* prefix sums. SpGEMM: of min(scalar products, out_cols) of
@@ -58,8 +59,9 @@ typedef struct hy_counter {
 } hy_counter;
 
 /* hy_profile_alloc() allocates nnz, products, ends and firsts of a profile whose sizes
-   are set. hy_profile_sums() allocates one array of prefix sums, which begins with 0.
-   hy_profile_free() frees all arrays; it must be called also after an error. */
+   are set. If the profile borrows nnz, that array is there already. hy_profile_sums()
+   allocates one array of prefix sums, which begins with 0. hy_profile_free() frees all
+   arrays of the profile; it must be called also after an error. */
 hybrid_status hy_profile_alloc(hy_context *ctx, hy_profile *p);
 hybrid_status hy_profile_sums(hy_context *ctx, int64_t rows, const char *what,
                               int64_t **out);

@@ -18,7 +18,8 @@ extern "C" {
 enum { HY_SAMPLED_BLOCKS = 32 };
 
 /* Fills the arrays of `profile`, whose sizes must be set: nnz exactly, the others with
-   estimates. Keeps the lengths of B's rows in the profile. out->products_max is the
+   estimates. If the offsets of A are 64-bit numbers, nnz is their array, so the profile
+   must not outlive A. Keeps the lengths of B's rows in the profile. out->products_max is the
    largest number of the sample. *suits is 0, and the arrays are undefined, if (longest
    row of A) * (longest row of B) exceeds the columns of B, because with rows so long a
    sample tells too little, or if the scalar products might be too many for

@@ -18,6 +18,7 @@
 #include "support/inputs/builder.h"
 
 static const test_kind f64                = {HYBRID_F64, HYBRID_I64, 1};
+static const test_kind narrow             = {HYBRID_F64, HYBRID_I32, 1};
 static const hy_variant *const variants[] = {&hy_spgemm_fake_esc, NULL};
 
 enum { ROWS = 7000, GROUP = HY_SAMPLED_BLOCKS * HY_ENDS_ROWS };
@@ -68,7 +69,7 @@ static int64_t column_of(pattern kind, int64_t row, int64_t k)
     return kind == BACK ? ROWS - 1 - row + near : row + near;
 }
 
-static hybrid_csr make(pattern kind)
+static hybrid_csr make(pattern kind, test_kind numbers)
 {
     builder b = build_start(ROWS, ROWS);
 
@@ -80,7 +81,7 @@ static hybrid_csr make(pattern kind)
         }
         build_end_row(&b);
     }
-    return build_finish(&b, 1, f64);
+    return build_finish(&b, 1, numbers);
 }
 
 /* ---- products ---- */
@@ -90,10 +91,11 @@ typedef struct product {
     oracle C;
 } product;
 
+/* If B is not A, A has 32-bit offsets, which planning copies. */
 static void open_product(pattern kind, int squared, product *p)
 {
-    p->A = make(kind);
-    p->B = squared ? p->A : make(BAND);
+    p->A = make(kind, squared ? f64 : narrow);
+    p->B = squared ? p->A : make(BAND, f64);
     oracle_spgemm(&p->A, &p->B, &p->C);
 }
 

@@ -150,6 +150,31 @@ static void room_saves_bytes(void **state)
     matrix_free(&B);
 }
 
+/* ---- samples ---- */
+
+/* Chunks of a large A touch the rows of B in turns, each row twice. With room for all of
+   B each row is sent once, and with room for half of B some rows are sent twice. */
+static void a_sample_is_near(void **state)
+{
+    enum { ROWS = 5 << 20, CHUNKS = 20 };
+    hybrid_csr A = even_rows(ROWS);
+    hy_chunk chunks[CHUNKS];
+    int64_t once, twice;
+
+    (void)state;
+    for (int64_t c = 0; c < CHUNKS; c++) /* of rows 0 to ROWS - 1, then of these again */
+        chunks[c] = (hy_chunk){.id        = c,
+                               .row_begin = c % (CHUNKS / 2) * (ROWS / CHUNKS * 2),
+                               .row_end   = (c % (CHUNKS / 2) + 1) * (ROWS / CHUNKS * 2)};
+    assert_int_equal(hy_least_sent(ctx, &A, &A, chunks, CHUNKS, ROWS * ROW, &once),
+                     HYBRID_OK);
+    assert_true(once > ROWS * 19LL && once < ROWS * 21LL);
+    assert_int_equal(hy_least_sent(ctx, &A, &A, chunks, CHUNKS, ROWS / 2 * ROW, &twice),
+                     HYBRID_OK);
+    assert_true(twice > ROWS * 28LL && twice < ROWS * 33LL);
+    matrix_free(&A);
+}
+
 /* ---- failures ---- */
 
 static void each_allocation_may_fail(void **state)
@@ -193,6 +218,7 @@ int main(void)
         cmocka_unit_test(the_row_needed_last_makes_room),
         cmocka_unit_test(nothing_sends_less),
         cmocka_unit_test(room_saves_bytes),
+        cmocka_unit_test(a_sample_is_near),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -1,12 +1,12 @@
-/* bench/program/bench_options.c - parses the command line. */
+/* bench/program/options/bench_options.c - parses the command line. */
 #include "bench/program/bench.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/program/neighbour.h"
+#include "bench/program/options/bench_values.h"
 
 static const char usage[] =
     "usage: hybrid_spmm_bench spgemm|spmm|spmv PROBLEM... [options]\n"
@@ -19,7 +19,10 @@ static const char usage[] =
     "  --variant NAME|all       a variant, a prefix, or all (the planner's choice)\n"
     "  --split auto|gpu|host|F  what the CPU takes of a GPU's product; F: 0 to 1\n"
     "  --devices N[,N...]       CUDA devices that compute together (0)\n"
-    "  --device-memory SIZE     cap of each, such as 512M or 4G (none)\n"
+    "  --device-memory SIZE[,SIZE...]  cap of each, such as 512M or 4G; 0: none (0)\n"
+    "  --host-memory SIZE       cap of host memory, results included (none)\n"
+    "  --each                   spgemm: rows of C go to a function, and C is not stored\n"
+    "  --rows natural|degree|locality  spgemm: order of the rows of A; B keeps its own\n"
     "  --chunk-rows N           rows a chunk (the planner's choice)\n"
     "  --threads N              CPU workers (one per core)\n"
     "  --reps N  --warmup N     calls timed (7) and not timed (1) after the first\n"
@@ -46,6 +49,9 @@ enum {
     SPLIT,
     DEVICES,
     DEVICE_MEMORY,
+    HOST_MEMORY,
+    EACH,
+    ROWS,
     CHUNK_ROWS,
     THREADS,
     REPS,
@@ -74,6 +80,9 @@ static const struct option names[] = {
     {"split", required_argument, NULL, SPLIT},
     {"devices", required_argument, NULL, DEVICES},
     {"device-memory", required_argument, NULL, DEVICE_MEMORY},
+    {"host-memory", required_argument, NULL, HOST_MEMORY},
+    {"each", no_argument, NULL, EACH},
+    {"rows", required_argument, NULL, ROWS},
     {"chunk-rows", required_argument, NULL, CHUNK_ROWS},
     {"threads", required_argument, NULL, THREADS},
     {"reps", required_argument, NULL, REPS},
@@ -95,100 +104,24 @@ static const struct option names[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* ---- option values: each function returns 0, or -1 after an error message --------- */
-
-static int refuse(const char *what, const char *text)
-{
-    fprintf(stderr, "hybrid_spmm_bench: %s: '%s' is not understood\n", what, text);
-    return -1;
-}
-
-static int whole(const char *what, const char *text, int64_t least, int64_t most,
-                 int64_t *out)
-{
-    char *end;
-
-    errno                 = 0;
-    const long long value = strtoll(text, &end, 10);
-    if (errno || end == text || *end || value < least || value > most)
-        return refuse(what, text);
-    *out = value;
-    return 0;
-}
-
-/* Parses at most `room` numbers from `least` to `most`, such as "1,2,33". */
-static int numbers(const char *what, const char *text, int64_t least, int64_t most,
-                   int room, int64_t *out, int *count)
-{
-    char one[24];
-
-    for (*count = 0; *count < room;) {
-        const size_t length = strcspn(text, ",");
-        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : 0), text);
-        if (whole(what, one, least, most, &out[(*count)++]))
-            return -1;
-        text += length;
-        if (!*text++)
-            return 0;
-    }
-    return refuse(what, "too many numbers");
-}
+/* ---- options: each function returns 0, or -1 after an error message --------------- */
 
 static int widths(const char *text, bench_options *o)
 {
-    return numbers("--cols", text, 1, INT32_MAX, BENCH_WIDTHS, o->widths,
-                   &o->width_count);
+    return bench_numbers("--cols", text, 1, INT32_MAX, BENCH_WIDTHS, o->widths,
+                         &o->width_count);
 }
 
 static int devices(const char *text, bench_options *o)
 {
     int64_t found[BENCH_DEVICES];
 
-    if (numbers("--devices", text, 0, 65535, BENCH_DEVICES, found, &o->device_count))
+    if (bench_numbers("--devices", text, 0, 65535, BENCH_DEVICES, found,
+                      &o->device_count))
         return -1;
     for (int i = 0; i < o->device_count; i++)
         o->devices[i] = (int)found[i];
     return 0;
-}
-
-static int count(const char *what, const char *text, int least, int *out)
-{
-    int64_t value;
-
-    if (whole(what, text, least, 1 << 20, &value))
-        return -1;
-    *out = (int)value;
-    return 0;
-}
-
-/* Parses a size in bytes such as "512M", "4GiB" or "1000". */
-static int bytes(const char *what, const char *text, size_t *out)
-{
-    static const char units[] = "KMGT";
-    char *end;
-    int shift = 0;
-
-    errno                          = 0;
-    const unsigned long long value = strtoull(text, &end, 10);
-    const char *unit               = *end ? strchr(units, *end) : NULL;
-    if (unit) {
-        shift = 10 * (int)(unit - units + 1);
-        end++;
-        end += strcmp(end, "iB") == 0 ? 2 : strcmp(end, "B") == 0 ? 1 : 0;
-    }
-    if (errno || *text < '0' || *text > '9' || *end || value > SIZE_MAX >> shift)
-        return refuse(what, text);
-    *out = (size_t)value << shift;
-    return 0;
-}
-
-/* Finds the index of `text` in `words`, which end with NULL. */
-static int word(const char *what, const char *text, const char *const *words, int *out)
-{
-    for (*out = 0; words[*out]; ++*out)
-        if (strcmp(text, words[*out]) == 0)
-            return 0;
-    return refuse(what, text);
 }
 
 static int type(const char *text, bench_options *o)
@@ -196,7 +129,7 @@ static int type(const char *text, bench_options *o)
     static const char *const words[] = {"f32", "f64", NULL};
     int at;
 
-    if (word("--type", text, words, &at))
+    if (bench_word("--type", text, words, &at))
         return -1;
     o->type = at ? HYBRID_F64 : HYBRID_F32;
     return 0;
@@ -207,9 +140,20 @@ static int order(const char *text, bench_options *o)
     static const char *const words[] = {"row", "col", NULL};
     int at;
 
-    if (word("--order", text, words, &at))
+    if (bench_word("--order", text, words, &at))
         return -1;
     o->order = at ? HYBRID_COL_MAJOR : HYBRID_ROW_MAJOR;
+    return 0;
+}
+
+static int rows(const char *text, bench_options *o)
+{
+    static const char *const words[] = {"natural", "degree", "locality", NULL};
+    int at;
+
+    if (bench_word("--rows", text, words, &at))
+        return -1;
+    o->rows = (bench_rows)at;
     return 0;
 }
 
@@ -219,7 +163,7 @@ static int backend(const char *text, bench_options *o)
     static const hybrid_backend values[] = {HYBRID_AUTO, HYBRID_HOST, HYBRID_CUDA};
     int at;
 
-    if (word("--backend", text, words, &at))
+    if (bench_word("--backend", text, words, &at))
         return -1;
     o->backend = values[at];
     return 0;
@@ -240,7 +184,7 @@ static int split(const char *text, bench_options *o)
     o->split      = HYBRID_SPLIT_SHARE;
     o->host_share = strtod(text, &end);
     if (end == text || *end || !(o->host_share >= 0 && o->host_share <= 1))
-        return refuse("--split", text);
+        return bench_refuse("--split", text);
     return 0;
 }
 
@@ -249,7 +193,7 @@ static int mode(const char *text, bench_options *o)
     static const char *const words[] = {"core", "end", "both", NULL};
     int at;
 
-    if (word("--mode", text, words, &at))
+    if (bench_word("--mode", text, words, &at))
         return -1;
     o->core = at != 1;
     o->end  = at != 0;
@@ -261,7 +205,7 @@ static int peer(const char *text, bench_options *o)
     static const char *const words[] = {"cusparse", "graphblas", NULL};
     int at;
 
-    if (word("--peer", text, words, &at))
+    if (bench_word("--peer", text, words, &at))
         return -1;
     o->peers |= 1 << at;
     return 0;
@@ -275,7 +219,7 @@ static int spinning(const char *text, bench_options *o)
         o->neighbour_ns = NEIGHBOUR_FOREVER;
         return 0;
     }
-    if (count("--neighbour", text, 1, &ms))
+    if (bench_count("--neighbour", text, 1, &ms))
         return -1;
     o->neighbour_ns = (int64_t)ms * 1000000;
     return 0;
@@ -300,15 +244,23 @@ static int take(int option, const char *text, bench_options *o)
     case DEVICES:
         return devices(text, o);
     case DEVICE_MEMORY:
-        return bytes("--device-memory", text, &o->device_memory);
+        return bench_sizes("--device-memory", text, BENCH_MEMORIES, o->memories,
+                           &o->memory_count);
+    case HOST_MEMORY:
+        return bench_bytes("--host-memory", text, &o->host_memory);
+    case EACH:
+        o->each = 1;
+        return 0;
+    case ROWS:
+        return rows(text, o);
     case CHUNK_ROWS:
-        return whole("--chunk-rows", text, 1, INT64_MAX, &o->chunk_rows);
+        return bench_whole("--chunk-rows", text, 1, INT64_MAX, &o->chunk_rows);
     case THREADS:
-        return count("--threads", text, 1, &o->threads);
+        return bench_count("--threads", text, 1, &o->threads);
     case REPS:
-        return count("--reps", text, 1, &o->reps);
+        return bench_count("--reps", text, 1, &o->reps);
     case WARMUP:
-        return count("--warmup", text, 0, &o->warmup);
+        return bench_count("--warmup", text, 0, &o->warmup);
     case MODE:
         return mode(text, o);
     case RESIDENT:
@@ -321,7 +273,7 @@ static int take(int option, const char *text, bench_options *o)
         o->explain = 1;
         return 0;
     case KEEP:
-        return count("--keep", text, 0, &o->keep);
+        return bench_count("--keep", text, 0, &o->keep);
     case PINNED:
         o->pinned = 1;
         return 0;
@@ -352,16 +304,17 @@ static int take(int option, const char *text, bench_options *o)
 int bench_parse(int argc, char **argv, bench_options *out)
 {
     static const char *const ops[] = {"spgemm", "spmm", "spmv", NULL};
-    bench_options o                = {.widths      = {128},
-                                      .width_count = 1,
-                                      .type        = HYBRID_F32,
-                                      .order       = HYBRID_ROW_MAJOR,
-                                      .backend     = HYBRID_AUTO,
-                                      .reps        = 7,
-                                      .warmup      = 1,
-                                      .core        = 1,
-                                      .end         = 1,
-                                      .verify      = 1};
+    bench_options o                = {.widths       = {128},
+                                      .width_count  = 1,
+                                      .memory_count = 1,
+                                      .type         = HYBRID_F32,
+                                      .order        = HYBRID_ROW_MAJOR,
+                                      .backend      = HYBRID_AUTO,
+                                      .reps         = 7,
+                                      .warmup       = 1,
+                                      .core         = 1,
+                                      .end          = 1,
+                                      .verify       = 1};
     int option, op;
 
     while ((option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
@@ -376,7 +329,7 @@ int bench_parse(int argc, char **argv, bench_options *out)
         fputs(usage, stderr);
         return -1;
     }
-    if (word("product", argv[optind], ops, &op))
+    if (bench_word("product", argv[optind], ops, &op))
         return -1;
     if (o.keep && o.pinned) {
         fputs("hybrid_spmm_bench: --keep and --pinned exclude each other\n", stderr);
@@ -384,7 +337,9 @@ int bench_parse(int argc, char **argv, bench_options *out)
     }
     o.op = (bench_op)op;
     if (o.op == BENCH_SPGEMM && o.resident)
-        return refuse("spgemm", "--resident");
+        return bench_refuse("spgemm", "--resident");
+    if (o.op != BENCH_SPGEMM && (o.each || o.rows != BENCH_NATURAL))
+        return bench_refuse(ops[op], o.each ? "--each" : "--rows");
     if (o.op == BENCH_SPMV)
         o.widths[0] = 1;
     if (o.op != BENCH_SPMM)
