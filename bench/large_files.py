@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times products from files to files beside writing as many bytes.
 
-    python3 bench/large_files.py PROGRAM spgemm|spmm [--side N] [--states cold] [--where FOLDER] [OPTION...]
+    python3 bench/large_files.py PROGRAM spgemm|spmm [--side N] [--where FOLDER] [OPTION...]
 
 PROGRAM is hybrid_spmm, and every OPTION is passed on to `multiply`. The matrix is stencil27:N in
 f64. spgemm: C = A*A from a Binsparse file to a Binsparse file; N = 240 makes a C of 20 GB. spmm:
