@@ -178,6 +178,7 @@ static hybrid_status set_up(cuda_backend *b, size_t device_bytes, int parts)
     b->attributes = hy_cuda_find_attributes();
     HY_TRY(hy_cuda_pool_open(b));
     HY_CUDA(&b->base, cudaMemGetInfo(&bytes, &all));
+    b->base.occupied = int64_t(all - bytes);
     b->base.device.cap =
         int64_t(device_bytes ? device_bytes : bytes / 10 * 9 / size_t(parts));
     return hy_cuda_set_epoch(b);
