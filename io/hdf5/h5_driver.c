@@ -135,19 +135,19 @@ static herr_t write_failed(hy_h5_disk *disk)
    synchronising reports them. */
 static void begin_writing(hy_h5_disk *disk, int64_t at, int64_t bytes)
 {
-    const int64_t end = disk->early + disk->early_bytes;
+    const int64_t end = disk->pending + disk->pending_bytes;
 
     if (at < end || at - end > GAP_BYTES) {
-        disk->early       = at;
-        disk->early_bytes = 0;
+        disk->pending       = at;
+        disk->pending_bytes = 0;
     }
-    disk->early_bytes = at + bytes - disk->early;
-    if (disk->early_bytes < EARLY_BYTES)
+    disk->pending_bytes = at + bytes - disk->pending;
+    if (disk->pending_bytes < EARLY_BYTES)
         return;
-    (void)sync_file_range(disk->fd, disk->early, disk->early_bytes,
+    (void)sync_file_range(disk->fd, disk->pending, disk->pending_bytes,
                           SYNC_FILE_RANGE_WRITE);
-    disk->early += disk->early_bytes;
-    disk->early_bytes = 0;
+    disk->pending += disk->pending_bytes;
+    disk->pending_bytes = 0;
 }
 
 static herr_t driver_write(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at,
