@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # bench/cells.sh [ENTRIES [THREADS]] - makes a file like that of 1.3 million cells, with 2e7 entries
-# or ENTRIES (2e9 are the whole matrix, and take an hour and 5 GB), and prints a line of JSON:
-# seconds of its product with a vector under 2 GiB, and seconds in which h5py reads the file.
-# The file stays in build/cells. The library is that of HYBRID_SPMM_LIBRARY, or of build/release.
+# or ENTRIES (2e9 are the whole matrix, and take 5 GB), and prints a line of JSON: seconds of its
+# product with a vector under 2 GiB, and seconds in which h5py reads the file (cells.py). The file
+# stays in build/cells. The library is that of HYBRID_SPMM_LIBRARY, or of build/release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 entries=${1:-2e7}

@@ -173,9 +173,13 @@ typedef struct hybrid_machine {
     int         with_cuda;       /**< 1 if the library was built with CUDA, else 0 */
     int         device_count;    /**< number of GPUs that the engine uses */
     const char *left_out;        /**< why GPUs were left out (devices_optional); "" = none */
+    int64_t     cuda_host_bytes; /**< host memory that CUDA itself took when the GPUs opened. It
+        counts against no limit. 0 = none: an earlier engine had started CUDA, or no GPU */
+    int64_t     cuda_device_bytes; /**< memory in use on all GPUs when they opened: by CUDA
+        itself, by other engines and by other programs */
 } hybrid_machine;
 #define HYBRID_MACHINE_INIT \
-    { sizeof(hybrid_machine), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, NULL } /**< empty machine */
+    { sizeof(hybrid_machine), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, NULL, 0, 0 } /**< empty */
 /** Describes the resources of `engine`; BAD_ARGUMENT if an argument is NULL. */
 HYBRID_API hybrid_status hybrid_engine_machine(const hybrid_engine *engine,
     hybrid_machine *out);

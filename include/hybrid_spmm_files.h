@@ -85,10 +85,10 @@ HYBRID_API hybrid_status hybrid_spmm_files(hybrid_engine *engine, double alpha,
     const hybrid_operand *A, const hybrid_operand *X, double beta,
     const hybrid_plan_options *options, hybrid_dense *Y);
 /** Predicts a call of hybrid_spmm_to_file() with these operands: sets rows, flops,
-    predicted_nnz_out, predicted_result_bytes, peak_host_bytes, host_bytes (bytes that are read
-    if each part of A touches all rows of X), file_bytes (bytes of the file) and predicted_s of
-    *out, and other fields to 0.
-    Reads some MB of the file of X to see how fast it is. */
+    predicted_nnz_out, predicted_result_bytes, peak_host_bytes, peak_device_bytes,
+    peak_pinned_bytes, host_bytes (bytes that are read if each part of A touches all rows of X),
+    file_bytes (bytes of the file) and predicted_s of *out, and other fields to 0. Reads some MB
+    of the file of X to see how fast it is, and plans the first part of A for a GPU. */
 HYBRID_API hybrid_status hybrid_spmm_files_predict(hybrid_engine *engine,
     const hybrid_operand *A, const hybrid_operand *X, const hybrid_plan_options *options,
     hybrid_report *out);

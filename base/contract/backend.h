@@ -301,7 +301,9 @@ struct hy_backend {
     char bus[16]; /* PCI address of a device, "0000:0f:00.0"; "" if it has none */
     int node;     /* NUMA node (topology.h) of the device's pinned memory and threads; -1:
                      all nodes are equally near */
-    hy_meter device, pinned;
+    hy_meter device, pinned; /* pinned memory counts as host memory, too */
+    int64_t occupied; /* bytes of device memory that were in use when the backend opened, by
+                         its driver or by other programs */
     hy_measured measured; /* measured rates; they replace built-in ones */
     hy_block_speeds *blocks; /* measured constants of SpMV in blocks, which `measure` sets
                                 too; NULL: the backend has no such kernels */

@@ -169,6 +169,19 @@ int64_t hy_machine_memory(void)
     return pages > 0 && page > 0 ? pages * page : 0;
 }
 
+int64_t hy_resident_memory(void)
+{
+    FILE *file  = fopen("/proc/self/statm", "re");
+    long long n = 0;
+
+    if (!file)
+        return 0;
+    if (fscanf(file, "%*s %lld", &n) != 1)
+        n = 0;
+    fclose(file);
+    return (int64_t)n * sysconf(_SC_PAGESIZE);
+}
+
 int64_t hy_memory_limit(int64_t times)
 {
     return (int64_t)lower_limit((double)times * (double)hy_machine_memory(),

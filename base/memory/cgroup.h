@@ -16,6 +16,9 @@ int64_t hy_cgroup_memory(const char *root);
 /* Returns the memory of the machine in bytes, without swap; 0 = unknown. */
 int64_t hy_machine_memory(void);
 
+/* Returns the bytes of this process that are in memory now (resident); 0 = unknown. */
+int64_t hy_resident_memory(void);
+
 /* Returns the lower of the group's limit and `times` the machine's memory, in bytes; 0 if
    neither is known. */
 int64_t hy_memory_limit(int64_t times);

@@ -53,6 +53,8 @@ static void put_place(cli_json *json, const cli_job *job)
     cli_json_text(json, "device", hybrid_engine_device(job->engine));
     if (hybrid_engine_machine(job->engine, &machine) == HYBRID_OK)
         cli_json_text(json, "devices_left_out", machine.left_out);
+    cli_json_int(json, "cuda_host_bytes", machine.cuda_host_bytes);
+    cli_json_int(json, "cuda_device_bytes", machine.cuda_device_bytes);
     cli_json_text(json, "variant", job->variant);
     cli_json_key(json, "threads");
     fprintf(json->file, "%d", hybrid_engine_threads(job->engine));

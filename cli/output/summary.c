@@ -143,6 +143,17 @@ static void put_peak(const hybrid_report *r, int on_gpu)
     fprintf(stderr, "host %s\n", cli_bytes(r->peak_host_bytes).s);
 }
 
+/* Prints the memory that CUDA itself takes, which counts against no limit. */
+static void put_cuda(const hybrid_engine *engine)
+{
+    hybrid_machine machine = HYBRID_MACHINE_INIT;
+
+    if (hybrid_engine_machine(engine, &machine) == HYBRID_OK)
+        fprintf(stderr, "  CUDA     device %s, host %s (beside the peaks)\n",
+                cli_bytes(machine.cuda_device_bytes).s,
+                cli_bytes(machine.cuda_host_bytes).s);
+}
+
 void cli_summary_print(const cli_job *job)
 {
     const hybrid_report *r = &job->report;
@@ -167,6 +178,8 @@ void cli_summary_print(const cli_job *job)
     put_written(r);
     put_split(r);
     put_peak(r, on_gpu);
+    if (on_gpu)
+        put_cuda(job->engine);
     if (job->options->verify)
         fprintf(stderr, "  verify   passed\n");
 }

@@ -25,6 +25,8 @@ struct hybrid_engine {
     int device_count;
     int relays;          /* 1: several devices, each can read the memory of all others */
     hy_backend *device;                /* first GPU, or NULL */
+    int64_t opening_bytes; /* bytes by which the resident memory of the process grew while
+                              the devices opened; 0 without devices */
     hy_backend *host;                  /* the CPU, never NULL */
     hybrid_backend wanted;             /* backend that the options of the engine name */
     const hy_variant *const *variants; /* all variants that the engine may use, ended by

@@ -34,13 +34,16 @@ void hybrid_engine_trim(hybrid_engine *engine)
 
 void hy_idle_relieve(hy_context *ctx)
 {
-    hy_backend *host = ((hybrid_engine *)ctx)->host;
+    hybrid_engine *engine = (hybrid_engine *)ctx;
+    hy_backend *host      = engine->host;
 
     if (!host)
         return;
     pthread_mutex_lock(&ctx->relief_lock);
     hy_tenants_leave(host);
     host->ops->trim(host, 0);
+    for (int i = 0; i < engine->device_count; i++) /* pooled pinned memory */
+        engine->devices[i]->ops->trim(engine->devices[i], 0);
     pthread_mutex_unlock(&ctx->relief_lock);
 }
 

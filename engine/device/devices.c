@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/data/min_max.h"
+#include "base/memory/cgroup.h"
 #include "base/threads/at_once.h"
 #include "engine/api/engine.h"
 
@@ -165,10 +167,13 @@ hybrid_status hy_devices_open(hybrid_engine *engine, const hybrid_engine_options
     if (options->backend == HYBRID_HOST)
         return HYBRID_OK;
     snprintf(engine->device_text, HY_DEVICES_TEXT, "this library was built without CUDA");
+    const int64_t before = hy_resident_memory();
     for (; backends[1] && !engine->device; backends++)
         HY_TRY(open_kind(engine, options, *backends));
-    if (engine->device)
+    if (engine->device) {
+        engine->opening_bytes = hy_max(0, hy_resident_memory() - before);
         return HYBRID_OK;
+    }
     if (options->backend == HYBRID_CUDA || all_must_open(options))
         return hy_fail(&engine->ctx, HYBRID_NO_DEVICE, "no GPU: %s", engine->device_text);
     snprintf(engine->left_out, HY_DEVICES_TEXT, "%s",

@@ -16,8 +16,10 @@ enum {
                               gaps between rows of B less often. */
     ROWS_PART = 8,         /* rows of B for a range of rows of A take at most 1/8 of free
                               host memory otherwise */
-    WHOLE_PART = 4,        /* an operand that is read completely takes at most 1/4 of free
-                              host memory */
+    ROW_PART = 4,       /* rows of B for a single row of A take at most 1/4 of free host
+                           memory if those of the next row are gathered meanwhile */
+    WHOLE_PART = 4,     /* an operand that is read completely takes at most 1/4 of free
+                           host memory */
     PARTS = 8,          /* a part of A has at most 1/PARTS of A's bytes, so that reading
                            and computing overlap */
     LEAST   = 64 << 20, /* lower bound, in bytes, on the limit of 1/PARTS of A */
@@ -49,6 +51,11 @@ int64_t hy_files_part_bytes(const hy_files *call, const hy_sparse *A)
 int64_t hy_files_rows(const hy_files *call, int to_file)
 {
     return part_left(call, to_file ? ROWS_PART_TO_FILE : ROWS_PART);
+}
+
+int64_t hy_files_row(const hy_files *call)
+{
+    return part_left(call, ROW_PART);
 }
 
 int64_t hy_files_whole(const hy_files *call)

@@ -80,4 +80,8 @@ int64_t hy_files_part_bytes(const hy_files *call, const hy_sparse *A);
 int64_t hy_files_rows(const hy_files *call, int to_file);
 int64_t hy_files_whole(const hy_files *call);
 
+/* Returns the maximum bytes of the rows of B that a single row of A touches, if those of
+   the next row are gathered meanwhile. */
+int64_t hy_files_row(const hy_files *call);
+
 #endif /* HY_FILES_H */

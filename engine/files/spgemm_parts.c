@@ -42,7 +42,7 @@ static hybrid_status walk(hy_spgemm *p, int64_t first, range_fn *fn, void *arg)
     hybrid_status status;
     int more = 1;
 
-    hy_b_rows_open(&p->B.source, p->rows_bytes, &p->b_rows);
+    hy_b_rows_open(&p->B.source, p->rows_bytes, p->row_bytes, &p->b_rows);
     hy_a_parts_open(&p->A.source, hy_files_part_bytes(&p->call, &p->A), &p->a_parts);
     if (first > begin)
         hy_a_parts_range(&p->a_parts, first, p->A.source.rows, 0);
@@ -201,6 +201,7 @@ hybrid_status hy_spgemm_begin(hy_spgemm *p, hybrid_engine *engine,
 {
     HY_TRY(hy_files_begin(&p->call, engine, options));
     p->rows_bytes = hy_files_rows(&p->call, 0);
+    p->row_bytes  = hy_files_row(&p->call);
     HY_TRY(hy_sparse_find(&p->call, A, "A", &p->A));
     HY_TRY(hy_sparse_find(&p->call, B, "B", &p->B));
     HY_TRY(hy_check_spgemm_shapes(&engine->ctx, p->A.source.csr, p->B.source.csr));

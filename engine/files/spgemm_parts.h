@@ -13,6 +13,8 @@
 typedef struct hy_spgemm {
     hy_files call;
     hy_sparse A, B;
+    int64_t row_bytes;  /* maximum bytes of the rows of B for a single row of A, if those of
+                           the next row are gathered meanwhile */
     int64_t rows_bytes; /* maximum bytes of the rows of B for a range of rows of A. The
                            rows for two ranges are in memory. hy_spgemm_begin() sets it */
     hy_a_parts a_parts; /* parts of A */

@@ -10,24 +10,29 @@
 
 /* ---- products of parts ----------------------------------------------------------- */
 
+hybrid_status hy_spmm_plan(hy_spmm *u, const hybrid_csr *A, hybrid_plan **out)
+{
+    hybrid_plan_options options = u->call.options;
+    const hy_one_shot one_shot  = {0};
+
+    options.order = u->X.order == HYBRID_COL_MAJOR ? u->X.order : u->Y->order;
+    return hy_plan_make(u->call.engine, A, NULL, u->Y->cols, &options, &one_shot, out);
+}
+
 /* Computes rows of the result, one for each row of A, from row `first` of the result on.
    Row 0 of this A is row `first` of the operand. */
 static hybrid_status update_rows(hy_spmm *u, const hybrid_csr *A, int64_t first)
 {
-    hybrid_engine *engine       = u->call.engine;
-    const hy_beginning start    = hy_usage_begin(engine);
-    const int64_t line          = u->Y->order == HYBRID_ROW_MAJOR ? u->Y->ld : 1;
-    hybrid_plan_options options = u->call.options;
-    hybrid_dense Y              = *u->Y;
-    const hy_update update      = {&Y, u->alpha, u->beta};
-    const hy_one_shot one_shot  = {0};
+    const hy_beginning start = hy_usage_begin(u->call.engine);
+    const int64_t line       = u->Y->order == HYBRID_ROW_MAJOR ? u->Y->ld : 1;
+    hybrid_dense Y           = *u->Y;
+    const hy_update update   = {&Y, u->alpha, u->beta};
     hybrid_plan *plan;
 
     Y.rows = A->rows;
     if (first > u->y_row)
         Y.data = hy_dense_at(u->Y, (first - u->y_row) * line);
-    options.order = u->X.order == HYBRID_COL_MAJOR ? u->X.order : Y.order;
-    HY_TRY(hy_plan_make(engine, A, NULL, Y.cols, &options, &one_shot, &plan));
+    HY_TRY(hy_spmm_plan(u, A, &plan));
     const hybrid_status status =
         hy_multiply_dense(plan, A, &u->X, &update, &start, &plan->history);
     if (status == HYBRID_OK)

@@ -99,13 +99,18 @@ static void predict(const hy_files *call, const hy_sparse *A, const hy_source *X
     const double copied  = a_is_read ? (parts > 1 ? 2 : 1) : 0;
     const double written = y_row > 0 ? 2 * (double)room->piece_bytes : 0;
     double peak          = copied * (double)room->part_bytes + (double)(rows * y_row) +
-                  fmin(written, 2 * (double)(csr->rows * y_row)) +
-                  (double)x_bytes(call, X, room->whole_x);
+                  fmin(written, 2 * (double)(csr->rows * y_row));
+    double blocks = 0;
 
     if (in_blocks)
-        peak += tile_bytes(room, csr, rows, x_all, x_block) + 16 * (double)rows;
-    room->x_passes   = x_is_read ? (room->whole_x ? 1 : parts) : 0;
-    room->peak_bytes = hy_meter_used(&call->engine->ctx.memory.meter) + (int64_t)peak;
+        blocks = (double)x_bytes(call, X, 0) +
+                 tile_bytes(room, csr, rows, x_all, x_block) + 16 * (double)rows;
+    else
+        peak += (double)x_bytes(call, X, room->whole_x);
+    peak += blocks;
+    room->block_bytes = (int64_t)blocks;
+    room->x_passes    = x_is_read ? (room->whole_x ? 1 : parts) : 0;
+    room->peak_bytes  = hy_meter_used(&call->engine->ctx.memory.meter) + (int64_t)peak;
 }
 
 /* Returns the sizes that a test has set. */

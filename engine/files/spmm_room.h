@@ -22,6 +22,8 @@ typedef struct hy_spmm_room {
     int64_t x_passes;    /* number of times that X is read from its file, if A touches all
                             of its rows in every part; 0: X is in memory */
     int64_t peak_bytes;  /* most host memory that operands and Y will take, about */
+    int64_t block_bytes; /* part of peak_bytes that blocks of X take, which only the CPU
+                            needs: a device gets X through pinned memory */
 } hy_spmm_room;
 
 /* Divides the host memory that is free now. to_file: 1 if Y goes to a file, else 0. */

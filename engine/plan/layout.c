@@ -10,8 +10,11 @@
 #include "pipeline/site/tenant.h"
 
 enum {
+    PINNED = 8,           /* buffers of the chunks of a device take at most 1 / PINNED of
+                             the budget of host memory */
+    LEAST_HOST = 1 << 16, /* but LEAST_HOST bytes of each buffer are always allowed */
     QUICK = 4 /* reading QUICK bytes of host memory takes at least as long as sending 1
-                 byte */
+            byte */
 };
 
 /* ---- what is there ---------------------------------------------------------------- */
@@ -43,6 +46,18 @@ static hybrid_status find_x_ranges(const hy_planning *p, const hy_layout *layout
     return hy_chunks_find_x_ranges(ctx, A, p->portion->profile.ends,
                                    p->product->op == HY_SPGEMM, layout->chunks,
                                    layout->count);
+}
+
+/* Returns the bytes of host memory that the pack of a chunk, and the rows of Y of an
+   SpMM, may take (hy_cut.host_bytes): pinned memory counts against a budget that the
+   caller set. */
+static size_t host_share(const hy_portion *portion, int depth)
+{
+    const hy_memory *memory = &portion->product->engine->ctx.memory;
+
+    if (!memory->strict || !hy_portion_on_device(portion))
+        return 0;
+    return hy_larger((size_t)memory->meter.cap / PINNED / (size_t)depth, LEAST_HOST);
 }
 
 /* ---- chunks ----------------------------------------------------------------------- */
@@ -86,6 +101,7 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
             (portion->rates.memory - hy_smaller(room_taken, portion->rates.memory)) /
                     parts &
                 ~(size_t)255),
+        .host_bytes   = host_share(portion, layout->depth * layout->share),
         .products_max = rows > 0 ? INT64_MAX : layout->products,
         .chunk_rows   = rows,
         .image        = layout->image};

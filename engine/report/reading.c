@@ -35,10 +35,9 @@ void hy_tell_pinning(const hybrid_engine *engine, const hy_site *site)
                                 .end_ns       = site->pin_end_ns,
                                 .bytes        = (int64_t)(site->pinned.bytes + ring),
                                 .device_bytes = hy_meter_used(&site->backend->device),
-                                .host_bytes   = hy_meter_used(&engine->ctx.memory.meter) +
-                                              hy_meter_used(&site->backend->pinned),
-                                .parts = 1,
-                                .pass  = engine->passes,
-                                .bound = HYBRID_RESOURCES};
+                                .host_bytes   = hy_meter_used(&engine->ctx.memory.meter),
+                                .parts        = 1,
+                                .pass         = engine->passes,
+                                .bound        = HYBRID_RESOURCES};
     engine->trace(engine->trace_user, &event);
 }

@@ -75,6 +75,7 @@ static hybrid_status begin(hybrid_engine *engine, const hybrid_operand *A,
     HY_TRY(hy_result_check(engine, path, file_options, &w->result));
     HY_TRY(hy_spgemm_begin(&w->parts, engine, A, B, options));
     w->parts.rows_bytes = hy_files_rows(&w->parts.call, 1);
+    w->parts.row_bytes  = w->parts.rows_bytes;
     if (w->result.options.resume) /* panels (files of successive rows) of several runs
                                      make one result */
         w->parts.call.options.flags |= HYBRID_DETERMINISTIC;

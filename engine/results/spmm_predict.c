@@ -73,7 +73,8 @@ static hybrid_status time_reading(const hy_source *X, double bytes, double *seco
     return status;
 }
 
-static double compute_s(const hy_spmm *u, double row)
+/* Returns the seconds in which the CPU computes Y. */
+static double host_s(const hy_spmm *u, double row)
 {
     const int in_blocks = !hy_source_at_hand(&u->caller_x) && !u->room.whole_x;
     const double rows   = (double)u->A.source.csr->nnz * (in_blocks ? TOUCHES : 1);
@@ -83,14 +84,85 @@ static double compute_s(const hy_spmm *u, double row)
     return rows * row / host.mem_Bps;
 }
 
-static hybrid_status fill_report(const hy_spmm *u, const hybrid_dense *Y,
-                                 hybrid_report *r)
+/* What planning a part of A tells. */
+typedef struct part_plan {
+    int64_t host_bytes; /* host memory that blocks of X take on the CPU, or that is pinned
+                           for a device */
+    int64_t device_bytes, pinned_bytes;
+    double seconds; /* of computing all parts, if they are like this one */
+} part_plan;
+
+static hybrid_status plan_part(hy_spmm *u, const hybrid_csr *A, part_plan *out)
+{
+    hybrid_plan *plan;
+
+    *out = (part_plan){.host_bytes = 0};
+    HY_TRY(hy_spmm_plan(u, A, &plan));
+    const hybrid_status status = hy_plan_finish(plan, A, NULL);
+    for (int i = 0; i < plan->count; i++) {
+        out->device_bytes += hy_meter_used(&plan->portions[i].backend->device);
+        out->pinned_bytes += hy_meter_used(&plan->portions[i].backend->pinned);
+    }
+    const int on_host = plan->portions[0].backend == u->call.engine->host;
+    out->host_bytes   = on_host ? u->room.block_bytes : out->pinned_bytes;
+    out->seconds      = plan->history.report.predicted_s * (double)u->A.source.csr->nnz /
+                   (double)hy_max(1, A->nnz);
+    hybrid_plan_destroy(plan);
+    return status;
+}
+
+/* Plans the part of A that contains row `row`. *end is the row after it. */
+static hybrid_status plan_part_at(hy_spmm *u, int64_t row, part_plan *out, int64_t *end)
+{
+    hy_a_parts parts;
+    const hy_a_part *part;
+
+    hy_a_parts_open(&u->A.source, u->room.part_bytes, &parts);
+    if (u->room.in_parts)
+        hy_a_parts_range(&parts, 0, u->A.source.rows, u->room.panel_rows);
+    hybrid_status status = hy_a_parts_skip(&parts, row);
+    if (status == HYBRID_OK)
+        status = hy_a_parts_next(&parts, &part);
+    if (status == HYBRID_OK) {
+        *end   = part->begin + part->A->rows;
+        status = plan_part(u, part->A, out);
+    }
+    hy_a_parts_close(&parts);
+    return status;
+}
+
+/* Adds the memory of chunks and sets *seconds to the time of computing. If the engine has
+   devices, plans the first part of A, and the last part, which may be shorter. Otherwise
+   the memory of chunks is part of the room for operands. */
+static hybrid_status predict_computing(hy_spmm *u, double row, hybrid_report *r,
+                                       double *seconds)
+{
+    const int64_t rows = u->A.source.rows;
+    part_plan first, last;
+    int64_t end;
+
+    *seconds = host_s(u, row);
+    if (u->call.engine->device_count == 0 || rows == 0)
+        return HYBRID_OK;
+    HY_TRY(hy_spmm_check_a(u));
+    HY_TRY(plan_part_at(u, 0, &first, &end));
+    last = first;
+    if (end < rows)
+        HY_TRY(plan_part_at(u, rows - 1, &last, &end));
+    *seconds             = first.seconds;
+    r->peak_device_bytes = hy_max(first.device_bytes, last.device_bytes);
+    r->peak_pinned_bytes = hy_max(first.pinned_bytes, last.pinned_bytes);
+    r->peak_host_bytes += hy_max(first.host_bytes, last.host_bytes) - u->room.block_bytes;
+    return HYBRID_OK;
+}
+
+static hybrid_status fill_report(hy_spmm *u, const hybrid_dense *Y, hybrid_report *r)
 {
     const hybrid_csr *A = u->A.source.csr;
     const double row    = (double)Y->cols * (double)hy_value_size(Y->type);
     const int64_t x     = u->caller_x.rows * (int64_t)row * u->room.x_passes;
     const int64_t a     = hy_source_at_hand(&u->A.source) ? 0 : hy_sparse_bytes(&u->A);
-    double reading      = 0;
+    double reading      = 0, computing;
 
     r->rows                   = A->rows;
     r->flops                  = 2 * A->nnz * Y->cols;
@@ -101,8 +173,9 @@ static hybrid_status fill_report(const hy_spmm *u, const hybrid_dense *Y,
     r->file_bytes             = r->predicted_result_bytes;
     if (!hy_source_at_hand(&u->caller_x))
         HY_TRY(time_reading(&u->caller_x, (double)(x + a), &reading));
-    r->predicted_s = fmax(fmax(reading, compute_s(u, row)),
-                          (double)r->predicted_result_bytes / HY_WRITE_BPS);
+    HY_TRY(predict_computing(u, row, r, &computing));
+    r->predicted_s =
+        fmax(fmax(reading, computing), (double)r->predicted_result_bytes / HY_WRITE_BPS);
     return HYBRID_OK;
 }
 

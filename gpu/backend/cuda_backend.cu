@@ -40,12 +40,27 @@ static void release(hy_backend *self, hy_buffer *buffer)
     hy_blocks_free(&hy_cuda_mine(self)->blocks, buffer);
 }
 
+/* Devices that backends of this process have opened: bit n stands for device n. */
+static std::atomic<uint64_t> opened{0};
+
+static uint64_t bit_of(int device)
+{
+    return device >= 0 && device < 64 ? uint64_t{1} << device : 0;
+}
+
+/* Any thread that is short of host memory may call this. Its current device stays, unless
+   no backend has opened that device: making it current again would start it. */
 static void trim(hy_backend *self, int64_t since)
 {
+    int before = -1;
+    (void)cudaGetDevice(&before);
     (void)cudaSetDevice(hy_cuda_mine(self)->device);
     hy_blocks_trim(&hy_cuda_mine(self)->blocks, self, since);
     if (since == 0)
         hy_cuda_pool_trim(hy_cuda_mine(self));
+    if (opened & bit_of(before))
+        (void)cudaSetDevice(before);
+    (void)cudaGetLastError();
 }
 
 /* ---- the device ---- */
@@ -177,7 +192,9 @@ static hybrid_status set_up(cuda_backend *b, size_t device_bytes, int parts)
     HY_TRY(learn_device(b, p));
     b->attributes = hy_cuda_find_attributes();
     HY_TRY(hy_cuda_pool_open(b));
+    opened |= bit_of(b->device);
     HY_CUDA(&b->base, cudaMemGetInfo(&bytes, &all));
+    b->base.occupied = int64_t(all - bytes);
     b->base.device.cap =
         int64_t(device_bytes ? device_bytes : bytes / 10 * 9 / size_t(parts));
     return hy_cuda_set_epoch(b);

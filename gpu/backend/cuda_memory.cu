@@ -56,6 +56,26 @@ static hy_meter *meter_of(hy_backend *owner, hy_space space)
     return space == HY_DEVICE ? &owner->device : &owner->pinned;
 }
 
+/* Counts memory against the budget of its kind. Pinned memory is host memory: it counts
+   against the budget of host memory, too. Returns 0 if a budget has no room. */
+static int count(hy_backend *owner, hy_space space, size_t bytes)
+{
+    if (space == HY_PINNED && !hy_memory_count(owner->ctx, bytes))
+        return 0;
+    if (hy_meter_charge(meter_of(owner, space), bytes))
+        return 1;
+    if (space == HY_PINNED)
+        hy_meter_release(&owner->ctx->memory.meter, bytes);
+    return 0;
+}
+
+static void uncount(hy_backend *owner, hy_space space, size_t bytes)
+{
+    hy_meter_release(meter_of(owner, space), bytes);
+    if (space == HY_PINNED)
+        hy_meter_release(&owner->ctx->memory.meter, bytes);
+}
+
 /* Frees the block that *link points to, and removes it from the list. Errors are ignored,
    because the memory may already be lost with the device. */
 static void drop(hy_backend *owner, hy_cuda_block **link)
@@ -67,7 +87,7 @@ static void drop(hy_backend *owner, hy_cuda_block **link)
     else
         free_pinned(gone->ptr, gone->bytes);
     (void)cudaGetLastError();
-    hy_meter_release(meter_of(owner, gone->space), gone->bytes);
+    uncount(owner, gone->space, gone->bytes);
     hy_array_free(owner->ctx, gone);
 }
 
@@ -94,18 +114,19 @@ static hy_cuda_block *find_pooled(const hy_block_list *list, hy_space space, siz
 }
 
 /* Allocates memory and counts it against the budget (on its meter). Returns NULL if the
-   budget has no room or the allocation fails. */
-static void *take(hy_backend *owner, hy_space space, size_t bytes)
+   allocation fails, or if the budget has no room, and then sets *is_full to 1. */
+static void *take(hy_backend *owner, hy_space space, size_t bytes, int *is_full)
 {
     void *ptr = nullptr;
-    if (!hy_meter_charge(meter_of(owner, space), bytes))
+    *is_full  = !count(owner, space, bytes);
+    if (*is_full)
         return nullptr;
     const cudaError_t error =
         space == HY_DEVICE ? cudaMalloc(&ptr, bytes) : alloc_pinned(owner, bytes, &ptr);
     if (error == cudaSuccess)
         return ptr;
     (void)cudaGetLastError();
-    hy_meter_release(meter_of(owner, space), bytes);
+    uncount(owner, space, bytes);
     return nullptr;
 }
 
@@ -124,13 +145,14 @@ static hybrid_status not_pinned(hy_backend *owner, const char *what, size_t byte
 }
 
 static hybrid_status no_room(hy_backend *owner, hy_space space, const char *what,
-                             size_t bytes)
+                             size_t bytes, int is_full)
 {
     size_t free = 0, all = 0;
     char facts[96];
 
     if (space != HY_DEVICE)
-        return not_pinned(owner, what, bytes);
+        return is_full ? hy_memory_full(owner->ctx, what, int64_t(bytes), "")
+                       : not_pinned(owner, what, bytes);
     (void)cudaMemGetInfo(&free, &all);
     (void)cudaGetLastError();
     snprintf(facts, sizeof facts, "%s of the %s of the device is free",
@@ -142,27 +164,28 @@ static hybrid_status no_room(hy_backend *owner, hy_space space, const char *what
 /* Takes memory; frees pooled blocks if there is none left. Does not hold the lock of the
    list while memory is made, because pinning takes long. */
 static void *take_or_trim(hy_block_list *list, hy_backend *owner, hy_space space,
-                          size_t bytes)
+                          size_t bytes, int *is_full)
 {
-    void *ptr = take(owner, space, bytes);
+    void *ptr = take(owner, space, bytes, is_full);
     if (ptr)
         return ptr;
     pthread_mutex_lock(&list->lock);
     drop_pooled(list, owner, space, 0);
     pthread_mutex_unlock(&list->lock);
-    return take(owner, space, bytes);
+    return take(owner, space, bytes, is_full);
 }
 
 static hybrid_status new_block(hy_block_list *list, hy_backend *owner, hy_space space,
                                size_t bytes, const char *what, void **out)
 {
     void *record = nullptr;
+    int is_full  = 0;
     HY_TRY(hy_array(owner->ctx, 1, sizeof(hy_cuda_block), "a block's record", &record));
-    void *ptr = take_or_trim(list, owner, space, bytes);
+    void *ptr = take_or_trim(list, owner, space, bytes, &is_full);
     if (!ptr) {
         hy_array_free(owner->ctx, record);
         HY_TRY(hy_cuda_works(hy_cuda_mine(owner), "allocating memory"));
-        return no_room(owner, space, what, bytes);
+        return no_room(owner, space, what, bytes, is_full);
     }
     hy_cuda_block *block = static_cast<hy_cuda_block *>(record);
     pthread_mutex_lock(&list->lock);
@@ -203,7 +226,7 @@ hybrid_status hy_blocks_alloc(hy_block_list *list, hy_backend *owner, hy_space s
 {
     *out = hy_buffer{nullptr, 0, space};
     if (hy_memory_fails(&owner->ctx->memory))
-        return no_room(owner, space, what, bytes);
+        return no_room(owner, space, what, bytes, 0);
     if (bytes == 0)
         return HYBRID_OK;
 

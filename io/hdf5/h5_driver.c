@@ -2,12 +2,20 @@
 #include "io/hdf5/h5_driver.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
 #endif
+
+enum {
+    EARLY_BYTES =
+        4 << 20,         /* successive bytes after which the disk begins to write them */
+    GAP_BYTES = 64 << 10 /* maximum distance of writes that count as successive: libhdf5
+                            puts small blocks of its own between chunks */
+};
 
 typedef struct driven {
     H5FD_t public; /* must be the first member: libhdf5 passes its address to the
@@ -121,12 +129,33 @@ static herr_t write_failed(hy_h5_disk *disk)
     return 0;
 }
 
+/* Asks the system to begin writing to the disk, once enough successive bytes were written
+   to its cache. Otherwise it would keep most of them until the file is synchronised at
+   the end, when there is nothing left to compute meanwhile. Failures do no harm:
+   synchronising reports them. */
+static void begin_writing(hy_h5_disk *disk, int64_t at, int64_t bytes)
+{
+    const int64_t end = disk->pending + disk->pending_bytes;
+
+    if (at < end || at - end > GAP_BYTES) {
+        disk->pending       = at;
+        disk->pending_bytes = 0;
+    }
+    disk->pending_bytes = at + bytes - disk->pending;
+    if (disk->pending_bytes < EARLY_BYTES)
+        return;
+    (void)sync_file_range(disk->fd, disk->pending, disk->pending_bytes,
+                          SYNC_FILE_RANGE_WRITE);
+    disk->pending += disk->pending_bytes;
+    disk->pending_bytes = 0;
+}
+
 static herr_t driver_write(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at,
                            size_t bytes, const void *from)
 {
-    hy_h5_disk *disk = driven_of(file)->disk;
+    hy_h5_disk *disk    = driven_of(file)->disk;
+    const haddr_t begin = at;
 
-    (void)type;
     (void)transfer;
     if (disk->drops)
         return 0;
@@ -143,6 +172,8 @@ static herr_t driver_write(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_
         if ((int64_t)at > disk->bytes)
             disk->bytes = (int64_t)at;
     }
+    if (type == H5FD_MEM_DRAW)
+        begin_writing(disk, (int64_t)begin, (int64_t)(at - begin));
     return 0;
 }
 

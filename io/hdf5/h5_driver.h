@@ -22,6 +22,9 @@ typedef struct hy_h5_disk {
     int drops;       /* 1: writes are ignored, and reported to libhdf5 as successful */
     int error;       /* errno of the first write that failed; 0: none has */
     int64_t written; /* number of bytes written so far */
+    int64_t pending, pending_bytes; /* place and number of the successive bytes of raw data
+                                       that were written last, which the disk has not been
+                                       asked to write yet */
 } hy_h5_disk;
 
 /* Opens a file, or makes the empty file of the descriptor an HDF5 file if disk->may_write

@@ -143,15 +143,23 @@ static int64_t expected_end(const hy_b_rows *rows, const hybrid_csr *A, int64_t 
     return end;
 }
 
+/* Returns 1 if host memory has room for `nnz` entries in place of those of the range. */
+static int has_room(const hy_b_range *range, int64_t nnz)
+{
+    const hy_meter *meter = &range->rows->source->ctx->memory.meter;
+    const int64_t used    = hy_meter_used(meter) - range->entries.bytes;
+
+    return meter->cap == 0 || nnz * entry_bytes(range->rows) <= meter->cap - used;
+}
+
 static hybrid_status check_room(const hy_b_range *range, int64_t row, int64_t nnz)
 {
     hy_context *ctx       = range->rows->source->ctx;
     const hy_meter *meter = &ctx->memory.meter;
-    const int64_t used    = hy_meter_used(meter) - range->entries.bytes;
     const int64_t bytes   = nnz * entry_bytes(range->rows);
     char facts[128];
 
-    if (meter->cap == 0 || bytes <= meter->cap - used)
+    if (has_room(range, nnz))
         return HYBRID_OK;
     snprintf(facts, sizeof facts, "row %lld of A needs %lld rows of B at once",
              (long long)row, (long long)range->touched.count);
@@ -180,7 +188,7 @@ static hybrid_status find_rows_that_fit(hy_b_rows *rows, hy_b_range *range,
             list->count * ROW_BYTES + list->offsets[list->count] * entry_bytes(rows);
         const double part = (double)rows->bytes / (double)hy_max(bytes, 1);
         rows->rows        = hy_max(1, (int64_t)((double)count * part * 7 / 8));
-        *fits             = bytes <= rows->bytes;
+        *fits             = bytes <= (count == 1 ? rows->row_bytes : rows->bytes);
         if (count <= 1 || *fits)
             return HYBRID_OK;
         range->end = range->begin + hy_min(rows->rows, count - 1);
@@ -198,8 +206,8 @@ static void free_range(hy_context *ctx, hy_b_range *range)
 }
 
 /* Gathers the range rows->gathering, from its first row of A on. If the rows of B for
-   this row do not fit, gathers them only if may_exceed is 1; otherwise the range ends
-   where it begins. */
+   this row do not fit, or have no room beside the other range, gathers them only if
+   may_exceed is 1; otherwise the range ends where it begins. */
 static hybrid_status gather(hy_b_rows *rows, int may_exceed)
 {
     hy_b_range *range = rows->gathering;
@@ -207,12 +215,14 @@ static hybrid_status gather(hy_b_rows *rows, int may_exceed)
     int fits;
 
     HY_TRY(find_rows_that_fit(rows, range, &list, &fits));
-    if (!fits && !may_exceed) {
+    const int64_t nnz = list.offsets[list.count];
+    const int is_row  = range->end == range->begin + 1;
+    if (!may_exceed && (!fits || (is_row && !has_room(range, nnz)))) {
         range->end = range->begin;
         return HYBRID_OK;
     }
-    if (range->end == range->begin + 1)
-        HY_TRY(check_room(range, rows->first + range->begin, list.offsets[list.count]));
+    if (is_row)
+        HY_TRY(check_room(range, rows->first + range->begin, nnz));
     HY_TRY(read_b(range, &list));
     return make_a(range, range->from, range->begin, range->end);
 }
@@ -256,12 +266,14 @@ static hybrid_status put_alone(hy_b_rows *rows)
 
 static int is_alone(const hy_b_rows *rows)
 {
-    return rows->gathering->entries.bytes > rows->bytes;
+    return rows->gathering->entries.bytes > rows->row_bytes;
 }
 
-void hy_b_rows_open(const hy_source *source, int64_t bytes, hy_b_rows *out)
+void hy_b_rows_open(const hy_source *source, int64_t bytes, int64_t row_bytes,
+                    hy_b_rows *out)
 {
-    *out = (hy_b_rows){.source = source, .bytes = bytes, .rows = INT32_MAX};
+    *out = (hy_b_rows){
+        .source = source, .bytes = bytes, .row_bytes = row_bytes, .rows = INT32_MAX};
     hy_background_open(source->ctx, &out->background);
 }
 

@@ -27,9 +27,11 @@ typedef struct hy_b_range {
 
 typedef struct hy_b_rows {
     const hy_source *source; /* source of all of B, which the caller owns */
-    int64_t bytes; /* maximum bytes of the rows of B of one range; two ranges are in
-                      memory. The rows that a single row of A touches may exceed it; their
-                      range is then alone in memory. */
+    int64_t bytes; /* maximum bytes of the rows of B of one range of several rows of A;
+                      two ranges are in memory */
+    int64_t row_bytes; /* maximum bytes of the rows of B that a single row of A touches, at
+                          least `bytes`. They may exceed it; their range is then alone in
+                          memory, and nothing is gathered while it is multiplied. */
     int64_t rows;  /* number of rows of A to try first for the next range,
                       estimated from the rows of B that the last one needed */
     const hybrid_csr *A, *B; /* rows of A and the rows of B that they need: the caller's
@@ -44,7 +46,8 @@ typedef struct hy_b_rows {
                                  B is in memory */
 } hy_b_rows;
 
-void hy_b_rows_open(const hy_source *source, int64_t bytes, hy_b_rows *out);
+void hy_b_rows_open(const hy_source *source, int64_t bytes, int64_t row_bytes,
+                    hy_b_rows *out);
 void hy_b_rows_close(hy_b_rows *rows);
 
 /* Takes rows [begin, *end) of A: all rows if B is in memory; else at least one, and no

@@ -86,12 +86,22 @@ int hy_chunk_is_counted(const hy_features *f)
            f->gather_nnz <= LIMIT && f->rows <= LIMIT;
 }
 
+/* Returns 1 if a chunk keeps to cut->host_bytes. */
+static int fits_host(const hy_cut *cut, const hy_features *f)
+{
+    if (cut->host_bytes == 0)
+        return 1;
+    const hy_cost cost = cut->variant->cost(f, cut->rates);
+    return hy_align(cost.pack_bytes) + (cut->B ? 0 : hy_align(cost.out_bytes)) <=
+           cut->host_bytes;
+}
+
 /* Returns 1 if a chunk of several rows has at most cut->products_max products and
-   cut->chunk_rows rows, and all its counts fit 31 bits. */
+   cut->chunk_rows rows, all its counts fit 31 bits, and it fits host memory. */
 static int is_moderate(const hy_cut *cut, const hy_features *f)
 {
-    return f->products <= cut->products_max && hy_chunk_is_counted(f) &&
-           (cut->chunk_rows <= 0 || f->rows <= cut->chunk_rows);
+    return fits_host(cut, f) && f->products <= cut->products_max &&
+           hy_chunk_is_counted(f) && (cut->chunk_rows <= 0 || f->rows <= cut->chunk_rows);
 }
 
 int hy_cut_fits(const hy_cut *cut, const hy_features *f)

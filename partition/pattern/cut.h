@@ -21,6 +21,8 @@ typedef struct hy_cut {
     const hy_rates *rates;
     size_t slot_bytes;    /* maximum device bytes of a chunk: its pack, work (scratch
                              memory) and result */
+    size_t host_bytes;    /* maximum host bytes of a chunk of several rows: its pack and,
+                             for SpMM, its rows of Y; 0: no limit */
     int64_t products_max; /* maximum scalar products of a chunk of several rows; a single
                              row may exceed it */
     int64_t chunk_rows;   /* maximum rows of a chunk; 0 = no limit */

@@ -40,8 +40,7 @@ static void emit(const hy_tracer *tracer, const hy_site *site, hybrid_event *eve
         return;
     event->pass         = tracer->to.pass;
     event->device_bytes = hy_meter_used(&backend->device);
-    event->host_bytes =
-        hy_meter_used(&backend->ctx->memory.meter) + hy_meter_used(&backend->pinned);
+    event->host_bytes   = hy_meter_used(&backend->ctx->memory.meter);
     tracer->to.fn(tracer->to.user, event);
 }
 

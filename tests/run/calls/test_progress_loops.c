@@ -88,7 +88,7 @@ static void rows_of_a_are_taken_in_pieces(void **state)
     hy_b_rows rows;
 
     (void)state;
-    hy_b_rows_open(&source, INT64_MAX, &rows);
+    hy_b_rows_open(&source, INT64_MAX, INT64_MAX, &rows);
     begin(ctx, &calls);
     no_threads = 1;
     assert_int_equal(hy_b_rows_read(&rows, &A, 0, 0, &next), HYBRID_OK);

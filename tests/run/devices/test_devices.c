@@ -126,6 +126,25 @@ static void one_that_is_missing_is_an_error(void **state)
     assert_refused(options, HYBRID_NO_DEVICE, "no fake device 8");
 }
 
+/* The memory that devices take for themselves is told, and counts against no limit. It
+   must be the first test, because a driver starts once in a process. */
+static void memory_of_the_driver_is_told(void **state)
+{
+    static const int listed[]     = {0, 1};
+    hybrid_engine_options options = options_of(listed, 2);
+    hybrid_machine machine        = HYBRID_MACHINE_INIT;
+    hybrid_engine *engine;
+
+    (void)state;
+    assert_int_equal(hy_engine_open(&options, places, variants, &engine), HYBRID_OK);
+    assert_int_equal(hybrid_engine_machine(engine, &machine), HYBRID_OK);
+    assert_int_equal(machine.cuda_device_bytes, 2 * FAKE_OCCUPIED);
+    assert_true(machine.cuda_host_bytes >= FAKE_HOST_BYTES / 2); /* the system counts
+                                                                    pages in batches */
+    assert_true(machine.host_bytes_used < FAKE_HOST_BYTES / 2);
+    hybrid_engine_destroy(engine);
+}
+
 /* Without a list, HYBRID_AUTO means a device if one answers. */
 static void a_missing_device_without_a_list_leaves_the_host(void **state)
 {
@@ -256,6 +275,7 @@ static void a_device_that_is_full_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_of_the_driver_is_told),
         cmocka_unit_test(all_that_are_listed_are_opened),
         cmocka_unit_test(a_cap_is_that_of_each),
         cmocka_unit_test(without_a_list_there_is_one),

@@ -1,6 +1,7 @@
 /* tests/run/files/test_predicted_peak.c - hybrid_spmm_files_predict() and
-   hybrid_spgemm_to_file_predict() tell the host memory and the disk that products take
-   which are written to files, within a tenth. */
+   hybrid_spgemm_to_file_predict() tell the memory of each kind and the disk that products
+   take which are written to files, within a tenth. No product exceeds its budget of host
+   memory, of which pinned memory is a part. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include "base/data/csr.h"
 #include "support/engines/io_fixture.h"
 #include "support/engines/open_host.h"
+#include "support/fake/fake_backend.h"
 #include "support/inputs/cases.h"
 #include "support/inputs/stored.h"
 
@@ -18,10 +20,66 @@ enum { ROWS = 100000, PER_ROW = 5, MIB = 1 << 20 };
 
 static const test_kind kind = {HYBRID_F32, HYBRID_I64, 1};
 
+extern const hy_backend_ops hy_host_backend_ops;
+extern const hy_variant hy_spgemm_host_rows;
+
 static void is_ok(const hybrid_engine *engine, hybrid_status status)
 {
     if (status != HYBRID_OK)
         fail_msg("status %d: %s", (int)status, hybrid_engine_message(engine));
+}
+
+/* Opens an engine with `cap` bytes of host memory. */
+typedef hybrid_engine *open_fn(int64_t cap);
+
+static hybrid_engine *host(int64_t cap)
+{
+    return open_host(2, (size_t)cap);
+}
+
+/* The engine prefers a fake device, of 16 MiB. */
+static hybrid_engine *device(int64_t cap)
+{
+    static const hy_backend_ops *const backends[] = {&hy_fake_backend_ops,
+                                                     &hy_host_backend_ops, NULL};
+    static const hy_variant *const table[] = {&hy_spmm_fake_rows, &hy_spgemm_fake_esc,
+                                              &hy_spgemm_host_rows, NULL};
+    hybrid_engine_options options          = HYBRID_ENGINE_OPTIONS_INIT;
+    hybrid_engine *engine;
+
+    options.threads      = 2;
+    options.host_bytes   = (size_t)cap;
+    options.device_bytes = 16 * MIB;
+    assert_int_equal(fake_engine_open(&options, backends, table, &engine), HYBRID_OK);
+    return engine;
+}
+
+static void is_near(const char *spec, const char *name, int64_t cap, const char *what,
+                    int64_t foretold, int64_t found)
+{
+    const double ratio = (double)foretold / (double)found;
+
+    print_message("%s to %s in %lld MiB: %lld bytes of %s foretold, %lld found: %.3f\n",
+                  spec, name, (long long)(cap / MIB), (long long)foretold, what,
+                  (long long)found, ratio);
+    if (!(ratio > 0.9 && ratio < 1.1))
+        fail_msg("%s: %s", spec, what);
+}
+
+/* Compares the memory of each kind. */
+static void are_near(const char *spec, const char *name, int64_t cap,
+                     const hybrid_report *foretold, const hybrid_report *found)
+{
+    is_near(spec, name, cap, "host memory", foretold->peak_host_bytes,
+            found->peak_host_bytes);
+    assert_true(found->peak_host_bytes <= cap);
+    if (found->peak_pinned_bytes < MIB) /* the host computes */
+        return;
+    is_near(spec, name, cap, "pinned memory", foretold->peak_pinned_bytes,
+            found->peak_pinned_bytes);
+    is_near(spec, name, cap, "device memory", foretold->peak_device_bytes,
+            found->peak_device_bytes);
+    assert_true(found->peak_host_bytes > found->peak_pinned_bytes);
 }
 
 /* Moves the columns of each row together, near the diagonal. */
@@ -59,9 +117,9 @@ static void store_operands(int banded, int64_t cols)
 
 /* Compares prediction and run with `cap` bytes of host memory. Returns how often X is
    read if every part of A touches all of its rows. */
-static int64_t compare(int64_t cap, int64_t cols)
+static int64_t compare(open_fn *open, int64_t cap, int64_t cols)
 {
-    hybrid_engine *engine  = open_host(2, (size_t)cap);
+    hybrid_engine *engine  = open(cap);
     hybrid_report foretold = HYBRID_REPORT_INIT, report = HYBRID_REPORT_INIT;
     hybrid_file *a, *x;
 
@@ -72,13 +130,7 @@ static int64_t compare(int64_t cap, int64_t cols)
     is_ok(engine, hybrid_spmm_files_predict(engine, &A, &X, NULL, &foretold));
     is_ok(engine, hybrid_spmm_to_file(engine, 1, &A, &X, NULL, io_temp("y.npy"), NULL));
     is_ok(engine, hybrid_engine_report(engine, &report));
-    const double ratio =
-        (double)foretold.peak_host_bytes / (double)report.peak_host_bytes;
-    print_message("cap %lld MiB, %lld columns: %lld bytes foretold, %lld bytes\n",
-                  (long long)(cap / MIB), (long long)cols,
-                  (long long)foretold.peak_host_bytes, (long long)report.peak_host_bytes);
-    assert_true(ratio > 0.9 && ratio < 1.1);
-    assert_true(report.peak_host_bytes <= cap);
+    are_near("A*X", "y.npy", cap, &foretold, &report);
     assert_int_equal(foretold.rows, ROWS);
     assert_int_equal(foretold.predicted_result_bytes, ROWS * cols * 4);
     assert_true(foretold.predicted_s > 0);
@@ -93,25 +145,15 @@ static void peaks_are_foretold(void **state)
     (void)state;
     for (int banded = 0; banded < 2; banded++) {
         store_operands(banded, 64);
-        assert_true(compare((int64_t)24 * MIB, 64) > 1);     /* X passes in blocks */
-        assert_int_equal(compare((int64_t)64 * MIB, 64), 1); /* X stays in memory */
+        assert_true(compare(host, (int64_t)24 * MIB, 64) > 1); /* X passes in blocks */
+        assert_int_equal(compare(host, (int64_t)64 * MIB, 64), 1); /* X stays in memory */
+        compare(device, (int64_t)80 * MIB, 64);
+        compare(device, (int64_t)128 * MIB, 64);
     }
 }
 
 /* ---- C = A*A -------------------------------------------------------------------------
  */
-
-static void is_near(const char *spec, const char *name, int64_t cap, const char *what,
-                    int64_t foretold, int64_t found)
-{
-    const double ratio = (double)foretold / (double)found;
-
-    print_message("%s to %s in %lld MiB: %lld bytes of %s foretold, %lld found: %.3f\n",
-                  spec, name, (long long)(cap / MIB), (long long)foretold, what,
-                  (long long)found, ratio);
-    if (!(ratio > 0.9 && ratio < 1.1))
-        fail_msg("%s: %s", spec, what);
-}
 
 static void run_square(hybrid_engine *engine, const char *name, int predicted,
                        hybrid_report *out)
@@ -134,19 +176,18 @@ static void run_square(hybrid_engine *engine, const char *name, int predicted,
 }
 
 /* Compares prediction and run of A*A, for the A in a.json. */
-static void compare_square(const char *spec, const char *name, int64_t cap)
+static void compare_square(open_fn *open, const char *spec, const char *name, int64_t cap)
 {
     hybrid_report foretold = HYBRID_REPORT_INIT, report = HYBRID_REPORT_INIT;
 
     for (int predicted = 1; predicted >= 0; predicted--) {
-        hybrid_engine *engine = open_host(2, (size_t)cap);
+        hybrid_engine *engine = open(cap);
         run_square(engine, name, predicted, predicted ? &foretold : &report);
         hybrid_engine_destroy(engine);
     }
     if (report.file_bytes == 0)
         return;
-    is_near(spec, name, cap, "host memory", foretold.peak_host_bytes,
-            report.peak_host_bytes);
+    are_near(spec, name, cap, &foretold, &report);
     if (strcmp(name, "c.mtx") == 0)
         assert_int_equal(foretold.file_bytes, 0);
     else
@@ -169,8 +210,9 @@ static void peaks_of_sparse_results_are_foretold(void **state)
         stored_write_csr("a", &A);
         hybrid_csr_free(engine, &A);
         hybrid_engine_destroy(engine);
-        compare_square(specs[i], names[i], (int64_t)64 * MIB);
-        compare_square(specs[i], i % 2 ? "c.mtx" : names[i], (int64_t)24 * MIB);
+        compare_square(host, specs[i], names[i], (int64_t)64 * MIB);
+        compare_square(host, specs[i], i % 2 ? "c.mtx" : names[i], (int64_t)24 * MIB);
+        compare_square(device, specs[i], names[i], (int64_t)64 * MIB);
     }
 }
 

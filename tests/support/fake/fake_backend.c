@@ -59,6 +59,15 @@ void fake_count(int64_t by)
 
 /* ---- open and close ---- */
 
+/* Takes the host memory of a driver, once in a process. It is never freed. */
+static void start_driver(void)
+{
+    static char *driver;
+
+    if (!driver && (driver = malloc(FAKE_HOST_BYTES)))
+        memset(driver, POISON, FAKE_HOST_BYTES);
+}
+
 static hybrid_status open_fake(hy_context *ctx, const hybrid_engine_options *options,
                                hy_backend **out)
 {
@@ -67,8 +76,10 @@ static hybrid_status open_fake(hy_context *ctx, const hybrid_engine_options *opt
     if (options->device >= FAKE_DEVICES)
         return hy_fail(ctx, HYBRID_NO_DEVICE, "no fake device %d", options->device);
     HY_TRY(hy_array(ctx, 1, sizeof(fake), "fake device", &memory));
+    start_driver();
     fake *self            = memory;
     *self                 = (fake){.base = {.ops = &hy_fake_backend_ops, .ctx = ctx}};
+    self->base.occupied   = FAKE_OCCUPIED;
     self->base.device.cap = DEFAULT_BYTES / hy_times_listed(options);
     if (options->device_bytes > 0)
         self->base.device.cap = (int64_t)options->device_bytes;
@@ -134,18 +145,28 @@ static hy_meter *meter_of(hy_backend *self, hy_space space)
     return space == HY_DEVICE ? &self->device : &self->pinned;
 }
 
+/* Undoes the counting of a block. Pinned memory counts as host memory, too. */
+static void uncount(hy_backend *self, hy_space space, size_t bytes)
+{
+    hy_meter_release(meter_of(self, space), bytes);
+    if (space == HY_PINNED)
+        hy_meter_release(&self->ctx->memory.meter, bytes);
+}
+
 static hybrid_status alloc_block(hy_backend *base, hy_space space, size_t bytes,
                                  const char *what, hy_buffer *out)
 {
     fake *self = (fake *)base;
     void *ptr  = NULL;
 
+    if (space == HY_PINNED && !hy_memory_count(base->ctx, bytes))
+        return hy_memory_full(base->ctx, what, (int64_t)bytes, "");
     if (!hy_meter_charge(meter_of(base, space), bytes))
         return out_of(base, space, what, bytes);
     block *b = hy_memory_fails(&base->ctx->memory) ? NULL : malloc(sizeof *b);
     if (!b || posix_memalign(&ptr, 256, bytes > 0 ? bytes : 1) != 0) {
         free(b);
-        hy_meter_release(meter_of(base, space), bytes);
+        uncount(base, space, bytes);
         return out_of(base, space, what, bytes);
     }
     memset(ptr, POISON, bytes);
@@ -180,7 +201,7 @@ static void free_block(hy_backend *base, hy_buffer *buffer)
     pthread_mutex_unlock(&self->lock);
     if (!b) /* this device did not allocate the memory, or has freed it already */
         abort();
-    hy_meter_release(meter_of(base, b->space), b->bytes);
+    uncount(base, b->space, b->bytes);
     free(b->ptr);
     free(b);
     fake_count(-1);

@@ -20,6 +20,10 @@ extern const hy_backend_ops hy_fake_backend_ops; /* backend with the name "fake"
 
 enum { FAKE_DEVICES = 8 };
 
+/* Bytes of host memory that the first fake device of a process takes for itself, and of
+   device memory that each is said to have lost when it opened. */
+enum { FAKE_HOST_BYTES = 4 << 20, FAKE_OCCUPIED = 3 << 20 };
+
 typedef hybrid_status (*hy_fake_fn)(hy_lane *lane, void *arg);
 
 /* Runs `fn` on the lane after all work enqueued before. `arg` must stay valid until

@@ -48,11 +48,20 @@ static hy_features brute(const hy_cut *cut, int64_t begin, int64_t end, int64_t 
     return f;
 }
 
+/* Returns the bytes of host memory of a chunk: its pack and, for SpMM, its rows of Y. */
+static size_t host_bytes_of(const hy_cut *cut, const hy_features *f)
+{
+    const hy_cost cost = cut->variant->cost(f, NULL);
+    return hy_align(cost.pack_bytes) + (cut->B ? 0 : hy_align(cost.out_bytes));
+}
+
 static int may_be_chunk(const hy_cut *cut, const hy_features *f)
 {
     return bytes_of(cut, f) <= cut->slot_bytes &&
-           (f->rows == 1 || (f->products <= cut->products_max &&
-                             (cut->chunk_rows == 0 || f->rows <= cut->chunk_rows)));
+           (f->rows == 1 ||
+            (f->products <= cut->products_max &&
+             (cut->chunk_rows == 0 || f->rows <= cut->chunk_rows) &&
+             (cut->host_bytes == 0 || host_bytes_of(cut, f) <= cut->host_bytes)));
 }
 
 /* Checks that the features of the chunk are exact, and that it fits. */
@@ -186,6 +195,10 @@ static void vary_aims(hy_cut cut)
         shrink_slot(cut);
         cut.products_max = cut.profile->features.products / 5;
         shrink_slot(cut);
+        cut.products_max = INT64_MAX;
+        cut.host_bytes   = host_bytes_of(&cut, &cut.profile->features) / 5 + 1;
+        shrink_slot(cut);
+        cut.host_bytes = 0;
     }
 }
 

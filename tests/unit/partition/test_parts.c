@@ -48,7 +48,7 @@ static void a_matrix_in_memory_is_one_part(void **state)
     is_ok(engine, hy_a_parts_next(&parts, &part));
     assert_ptr_equal(part->A, &A);
     assert_int_equal(part->begin, 0);
-    hy_b_rows_open(&source, 1, &rows);
+    hy_b_rows_open(&source, 1, 1, &rows);
     is_ok(engine, hy_b_rows_next(&rows, part->A, 0, 0, &end));
     assert_ptr_equal(rows.A, &A);
     assert_ptr_equal(rows.B, &A);
@@ -161,9 +161,10 @@ static void check_range(const hybrid_csr *A, const hy_b_rows *rows, int64_t begi
     }
 }
 
-/* Takes all ranges of rows of A, for which at most `bytes` bytes of B are in memory, and
-   checks them. Returns the number of ranges after which the next one was begun. */
-static int count_ahead(hybrid_engine *engine, int64_t bytes)
+/* Takes all ranges of rows of A, for which at most `bytes` bytes of B are in memory, or
+   row_bytes for a single row of A, and checks them. Returns the number of ranges after
+   which the next one was begun. */
+static int count_ahead(hybrid_engine *engine, int64_t bytes, int64_t row_bytes)
 {
     int64_t begin = 0, end = 0;
     hybrid_csr A;
@@ -173,13 +174,13 @@ static int count_ahead(hybrid_engine *engine, int64_t bytes)
     matrix_random(200, 200, 6, 5, kind, &A);
     hybrid_operand operand = stored_csr(engine, "b", &A, 1);
     const hy_source source = hy_source_csr_file(&operand.file->matrix);
-    hy_b_rows_open(&source, bytes, &rows);
+    hy_b_rows_open(&source, bytes, row_bytes, &rows);
     for (; begin < A.rows; begin = end) {
         is_ok(engine, hy_b_rows_next(&rows, &A, 0, begin, &end));
         assert_int_equal(rows.A->rows, end - begin);
         check_range(&A, &rows, begin);
         if (rows.has_next) /* rows of B that exceed the limit are alone in memory */
-            assert_true(rows.B->nnz * 12 <= bytes);
+            assert_true(rows.B->nnz * 12 <= (end - begin == 1 ? row_bytes : bytes));
         count += rows.has_next;
     }
     hy_b_rows_close(&rows);
@@ -193,9 +194,10 @@ static void rows_of_b_are_gathered_ahead(void **state)
     hybrid_engine *engine = open_host(2, 0);
 
     (void)state;
-    assert_true(count_ahead(engine, 4000) > 2);
-    assert_int_equal(count_ahead(engine, 1 << 30), 0); /* a single range */
-    assert_true(count_ahead(engine, 1) < 20); /* only empty rows of A are not alone */
+    assert_true(count_ahead(engine, 4000, 4000) > 2);
+    assert_int_equal(count_ahead(engine, 1 << 30, 1 << 30), 0); /* a single range */
+    assert_true(count_ahead(engine, 1, 1) < 20); /* only empty rows of A are not alone */
+    assert_true(count_ahead(engine, 1, 4000) > 150); /* each row of A is a range */
     hybrid_engine_destroy(engine);
 }
 

@@ -256,6 +256,7 @@ static void machines_of_other_versions(void **state)
     assert_string_equal(m.rates_path, "");
     assert_int_equal(m.device_count, 0);
     assert_string_equal(m.left_out, "");
+    assert_int_equal(m.cuda_host_bytes + m.cuda_device_bytes, 0); /* no GPU */
     m.struct_size =
         hy_machine_struct.first; /* of a program that does not know left_out */
     m.left_out = NULL;

@@ -130,6 +130,8 @@ class Machine(Structure):
         ("with_cuda", c_int),
         ("device_count", c_int),
         ("left_out", c_char_p),
+        ("cuda_host_bytes", c_int64),
+        ("cuda_device_bytes", c_int64),
     ]
 
 
