@@ -3,7 +3,15 @@
 #ifndef IO_FIXTURE_H
 #define IO_FIXTURE_H
 
-#include "base/contract/context.h"
+#include "io/text/io_sizes.h"
+
+/* The sizes of steps of io/ in the contexts of io_open(). Tests change them between calls
+   and set them to hy_usual_io_sizes again. */
+extern hy_io_sizes io_sizes;
+
+/* Sets io_sizes so that a text of 1 MB has several windows, many blocks, and runs of `run`
+   entries that are merged in several steps. */
+void io_sizes_small(int64_t run);
 
 /* Creates a context with `threads` workers. A failure aborts the program. */
 hy_context *io_open(int threads);

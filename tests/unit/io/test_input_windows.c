@@ -201,8 +201,8 @@ static void allocations_fail(void **state)
     way w;
     (void)state;
 
-    hy_window_bytes = MIB + MIB / 2; /* the second window is larger than the first */
-    assert_true(t.bytes > hy_window_bytes);
+    io_sizes.window = MIB + MIB / 2; /* the second window is larger than the first */
+    assert_true(t.bytes > io_sizes.window);
     for (int64_t n = 1; status != HYBRID_OK; n++) {
         hybrid_csr A     = {.rows = -1};
         const char *path = way_open(&w, PACKED, &t);
@@ -220,7 +220,7 @@ static void allocations_fail(void **state)
         assert_int_equal(status, HYBRID_NO_MEMORY);
         assert_int_equal(A.rows, -1);
     }
-    hy_window_bytes = 0;
+    io_sizes.window = 0;
     assert_true(failed >= 15);
     free(t.data);
 }
@@ -228,8 +228,9 @@ static void allocations_fail(void **state)
 static int open_all(void **state)
 {
     signal(SIGPIPE, SIG_IGN);
-    hy_window_bytes = 0; /* all windows are as small as the first */
-    return io_group_open(state);
+    io_group_open(state);
+    io_sizes.window = 0; /* all windows are as small as the first */
+    return 0;
 }
 
 int main(void)

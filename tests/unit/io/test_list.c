@@ -337,10 +337,7 @@ static void check_same(const hybrid_csr *A, const hybrid_csr *B)
 static int reset(void **state)
 {
     (void)state;
-    hy_window_bytes      = (size_t)16 << 20;
-    hy_lines_block_bytes = (size_t)1 << 17;
-    hy_entry_sort_run    = 0;
-    hy_runs_block        = 4096;
+    io_sizes = hy_usual_io_sizes;
     return 0;
 }
 
@@ -356,11 +353,9 @@ static void check_large(const char *head, char separator, int base)
     if (hy_read_mtx_memory(io_ctx, "t", mtx.data, mtx.bytes, HYBRID_F64, &A) != HYBRID_OK)
         fail_msg("%s", io_ctx->message.text);
     for (int how = 0; how < WAYS; how++) {
-        const int small      = how % 2;
-        hy_window_bytes      = small ? 0 : (size_t)16 << 20;
-        hy_entry_sort_run    = small ? 7777 : 0;
-        hy_runs_block        = small ? 100 : 4096;
-        hy_lines_block_bytes = small ? 3000 : (size_t)1 << 17;
+        io_sizes = hy_usual_io_sizes;
+        if (how % 2)
+            io_sizes_small(7777);
         if (read_file(way_open(&w, how, &list), &B) != HYBRID_OK)
             fail_msg("way %d: %s", how, io_ctx->message.text);
         way_close(&w, &list);

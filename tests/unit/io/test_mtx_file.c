@@ -45,10 +45,7 @@ static void check_same(const hybrid_csr *A, const hybrid_csr *B)
 static int reset(void **state)
 {
     (void)state;
-    hy_window_bytes          = (size_t)16 << 20;
-    hy_lines_block_bytes     = (size_t)1 << 17;
-    hy_entry_sort_run        = 0;
-    hy_runs_block            = 4096;
+    io_sizes                 = hy_usual_io_sizes;
     io_ctx->memory.meter.cap = 0;
     return 0;
 }
@@ -113,8 +110,8 @@ static void files_of_tests(void **state)
 {
     (void)state;
     assert_in_range(each_file(check_file), 60, 500);
-    hy_entry_sort_run    = 2;
-    hy_lines_block_bytes = 16;
+    io_sizes.run         = 2;
+    io_sizes.lines_block = 16;
     assert_in_range(each_file(check_file), 60, 500);
 }
 
@@ -164,10 +161,8 @@ static void check_text(const char *field, const char *symmetry)
     for (int how = 0; how < WAYS; how++)
         for (int small = 0; small < 2; small++) {
             reset(NULL);
-            hy_window_bytes      = small ? 0 : (size_t)16 << 20;
-            hy_entry_sort_run    = small ? 2777 : 0;
-            hy_runs_block        = small ? 100 : 4096;
-            hy_lines_block_bytes = small ? 3000 : (size_t)1 << 17;
+            if (small)
+                io_sizes_small(2777);
             if (read_file(way_open(&w, how, &t), &B) != HYBRID_OK)
                 fail_msg("way %d: %s", how, io_ctx->message.text);
             way_close(&w, &t);
