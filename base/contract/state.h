@@ -14,6 +14,7 @@ extern "C" {
 #endif
 
 struct hy_backend;
+struct hy_io_sizes;
 struct hy_lane_set;
 struct hy_tenant;
 typedef struct hy_pool hy_pool;
@@ -74,6 +75,8 @@ typedef struct hy_context {
     hy_device_results device_results; /* list of results in device memory
                                          (device_results.h) */
     const char *spill_path; /* folder for temporary files; the engine owns the string */
+    const struct hy_io_sizes *io_sizes; /* sizes of steps of io/ (io/text/io_sizes.h);
+                                           NULL: the usual ones; set by tests only */
     struct hy_lane_set *lane_sets; /* sets of lanes, marks and threads of finished runs,
                                       for reuse (pipeline/site/lane_set.h) */
     struct hy_tenant *tenants;     /* sites of live plans, which share device memory

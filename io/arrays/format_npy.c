@@ -143,39 +143,31 @@ static hybrid_status finish(hy_file_writer *self)
     return HYBRID_OK;
 }
 
-static const hy_file_writer_ops writer_ops = {
-    .dense = append, .finish = finish, .abort = close_writer};
-
-static hybrid_status begin_file(hy_context *ctx, const char *path,
-                                const hy_file_shape *shape, npy_writer *w)
+static hybrid_status begin(hy_file_writer *self, const char *path)
 {
+    const hy_file_shape *shape = &self->shape;
+    npy_writer *w              = self->writer;
     char header[HY_NPY_HEADER_BYTES];
 
-    HY_TRY(hy_byte_file_create(ctx, path, &w->file));
+    HY_TRY(hy_byte_file_create(self->ctx, path, &w->file));
     hy_npy_make_header(hy_value_type_of(shape->type)->npy_name, shape->order, shape->rows,
                        shape->cols, header);
     return hy_byte_file_put(&w->file, 0, header, sizeof header);
 }
 
+static const hy_file_writer_ops writer_ops = {.state_bytes = sizeof(npy_writer),
+                                              .begin       = begin,
+                                              .dense       = append,
+                                              .finish      = finish,
+                                              .abort       = close_writer};
+
 static hybrid_status create(hy_context *ctx, const char *path, const hy_file_shape *shape,
                             hy_file_writer *out)
 {
-    void *memory;
-
     if (shape->sparse)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "%s: a .npy file cannot hold a sparse matrix", path);
-    HY_TRY(hy_array(ctx, 1, sizeof(npy_writer), "a writer of a file", &memory));
-    hy_file_writer writer = {
-        .ops = &writer_ops, .ctx = ctx, .shape = *shape, .writer = memory};
-    npy_writer *w              = memory;
-    *w                         = (npy_writer){.file = {.ctx = NULL}};
-    const hybrid_status status = begin_file(ctx, path, shape, w);
-    if (status != HYBRID_OK)
-        close_writer(&writer);
-    else
-        *out = writer;
-    return status;
+    return hy_file_writer_open(ctx, path, shape, &writer_ops, out);
 }
 
 const hy_file_format hy_format_npy = {.name    = "npy",

@@ -34,6 +34,11 @@ typedef struct hy_file_shape {
 typedef struct hy_file_writer hy_file_writer;
 
 typedef struct hy_file_writer_ops {
+    size_t state_bytes; /* bytes of the writer's own state */
+
+    /* Begins the file. self->writer is zero. After a failure abort() is called. */
+    hybrid_status (*begin)(hy_file_writer *self, const char *path);
+
     /* Appends the rows of a sparse matrix: rows->rows rows, whose offsets begin with 0, in
        memory. Rows arrive in order, in any number per call. */
     hybrid_status (*sparse)(hy_file_writer *self, const hybrid_csr *rows);
@@ -56,6 +61,11 @@ struct hy_file_writer {
     int64_t bytes; /* bytes written so far, for progress */
     void *writer;  /* the writer's own state, for ops */
 };
+
+/* Allocates the state of a writer and begins its file. *out is set if that succeeds. */
+hybrid_status hy_file_writer_open(hy_context *ctx, const char *path,
+                                  const hy_file_shape *shape,
+                                  const hy_file_writer_ops *ops, hy_file_writer *out);
 
 /* Returns the bytes of the arrays of a sparse matrix whose offsets, columns and values
    take this many bytes each. */

@@ -164,11 +164,6 @@ static hybrid_status finish(hy_file_writer *self)
     return HYBRID_OK;
 }
 
-static const hy_file_writer_ops ops = {.sparse = append_sparse,
-                                       .dense  = append_dense,
-                                       .finish = finish,
-                                       .abort  = abort_writer};
-
 /* ---- beginning --------------------------------------------------------------------- */
 
 static hybrid_status open_numbers(hy_context *ctx, const char *target, int file,
@@ -192,10 +187,12 @@ static hybrid_status open_sparse(hy_context *ctx, const char *target, int64_t ro
     return hy_put_index(&w->offsets, hy_kind_of_index(HYBRID_I64), 0);
 }
 
-static hybrid_status open_files(hy_context *ctx, const char *path,
-                                const hy_file_shape *shape, raw_writer *w)
+static hybrid_status begin(hy_file_writer *self, const char *path)
 {
-    const char *target = shape->target ? shape->target : path;
+    const hy_file_shape *shape = &self->shape;
+    const char *target         = shape->target ? shape->target : path;
+    hy_context *ctx            = self->ctx;
+    raw_writer *w              = self->writer;
 
     if (shape->sparse && (shape->cols > INT32_MAX || shape->rows > INT64_MAX / 16))
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: the matrix is too large for a file",
@@ -206,6 +203,13 @@ static hybrid_status open_files(hy_context *ctx, const char *path,
     return hy_byte_file_create(ctx, path, &w->json);
 }
 
+static const hy_file_writer_ops ops = {.state_bytes = sizeof(raw_writer),
+                                       .begin       = begin,
+                                       .sparse      = append_sparse,
+                                       .dense       = append_dense,
+                                       .finish      = finish,
+                                       .abort       = abort_writer};
+
 int64_t hy_raw_bytes(const hy_file_shape *shape)
 {
     return hy_arrays_bytes(shape, 8, 4, (int64_t)hy_value_size(shape->type));
@@ -214,16 +218,5 @@ int64_t hy_raw_bytes(const hy_file_shape *shape)
 hybrid_status hy_raw_create(hy_context *ctx, const char *path, const hy_file_shape *shape,
                             hy_file_writer *out)
 {
-    void *memory;
-
-    HY_TRY(hy_array(ctx, 1, sizeof(raw_writer), "a writer of a file", &memory));
-    hy_file_writer writer = {.ops = &ops, .ctx = ctx, .shape = *shape, .writer = memory};
-    raw_writer *w         = memory;
-    *w                    = (raw_writer){.json = {.ctx = NULL}};
-    const hybrid_status status = open_files(ctx, path, shape, w);
-    if (status != HYBRID_OK)
-        abort_writer(&writer);
-    else
-        *out = writer;
-    return status;
+    return hy_file_writer_open(ctx, path, shape, &ops, out);
 }

@@ -348,6 +348,11 @@ static hybrid_status begin(hy_file_writer *self, const char *path)
     const size_t length = strlen(path) + 1;
     void *copy;
 
+    w->target = (hy_h5_target){.ctx         = self->ctx,
+                               .id          = -1,
+                               .disk        = {.fd = -1, .may_write = 1},
+                               .compression = self->shape.compression,
+                               .shuffle     = self->shape.shuffle};
     HY_TRY(hy_array(self->ctx, (int64_t)length, 1, "the name of a file", &copy));
     w->target.path = memcpy(copy, path, length);
     HY_TRY(create_file(&w->target));
@@ -357,23 +362,13 @@ static hybrid_status begin(hy_file_writer *self, const char *path)
 hybrid_status hy_h5_matrix_create(hy_context *ctx, const char *path,
                                   const hy_file_shape *shape, hy_file_writer *out)
 {
-    static const hy_file_writer_ops ops = {.sparse = write_sparse,
-                                           .dense  = write_dense,
-                                           .finish = finish_file,
-                                           .abort  = abort_file};
-    void *memory;
+    static const hy_file_writer_ops ops = {.state_bytes = sizeof(writer),
+                                           .begin       = begin,
+                                           .sparse      = write_sparse,
+                                           .dense       = write_dense,
+                                           .finish      = finish_file,
+                                           .abort       = abort_file};
 
     HY_TRY(check_shape(ctx, path, shape));
-    HY_TRY(hy_array(ctx, 1, sizeof(writer), "a part of a file", &memory));
-    writer *w = memory;
-    *w        = (writer){.target = {.ctx         = ctx,
-                                    .id          = -1,
-                                    .disk        = {.fd = -1, .may_write = 1},
-                                    .compression = shape->compression,
-                                    .shuffle     = shape->shuffle}};
-    *out      = (hy_file_writer){.ops = &ops, .ctx = ctx, .shape = *shape, .writer = w};
-    const hybrid_status status = begin(out, path);
-    if (status != HYBRID_OK)
-        abort_file(out);
-    return status;
+    return hy_file_writer_open(ctx, path, shape, &ops, out);
 }

@@ -124,11 +124,9 @@ struct hy_lines {
     const char *end; /* end of the last complete line in the window */
     int64_t before;  /* number of items in earlier windows */
     int64_t blocks;
+    size_t block_bytes; /* bytes of each block but the last (hy_io_sizes) */
     int64_t *first; /* blocks + 1 numbers: first[b] items lie before block b */
 };
-
-/* Bytes of each block of a window but the last; tests make it small. */
-extern size_t hy_lines_block_bytes;
 
 /* Returns an upper bound on the number of items that put() receives: the announced number
    or, if the window holds the rest of the file, the number of shortest lines for which
@@ -230,10 +228,6 @@ typedef struct hy_entries {
     double *val;
     int ascend; /* 1: entries ascend by row and then column, without repeats */
 } hy_entries;
-
-/* Number of entries that a bucket (neighbouring rows that one worker sorts) should have
-   on average; tests make it small. */
-extern int64_t hy_build_bucket;
 
 /* Builds compressed rows: expands symmetric files, sorts by row and column, and sums
    duplicates in the order of the file. `entries` are freed as early as possible or become

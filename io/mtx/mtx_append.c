@@ -77,9 +77,10 @@ static void abort_file(hy_file_writer *self)
     free_appender(self);
 }
 
-static hybrid_status open_appender(hy_file_writer *self, appender *a, const char *path)
+static hybrid_status begin(hy_file_writer *self, const char *path)
 {
     const char *target = self->shape.target ? self->shape.target : path;
+    appender *a        = self->writer;
     size_t bytes;
 
     HY_TRY(hy_encoder_of_name(self->ctx, target, &a->encoder));
@@ -93,9 +94,11 @@ static hybrid_status open_appender(hy_file_writer *self, appender *a, const char
 hybrid_status hy_mtx_create(hy_context *ctx, const char *path, const hy_file_shape *shape,
                             hy_file_writer *out)
 {
-    static const hy_file_writer_ops ops = {
-        .sparse = append, .finish = finish, .abort = abort_file};
-    hy_file_writer writer = {.ops = &ops, .ctx = ctx, .shape = *shape};
+    static const hy_file_writer_ops ops = {.state_bytes = sizeof(appender),
+                                           .begin       = begin,
+                                           .sparse      = append,
+                                           .finish      = finish,
+                                           .abort       = abort_file};
 
     if (!shape->sparse)
         return hy_fail(
@@ -103,13 +106,5 @@ hybrid_status hy_mtx_create(hy_context *ctx, const char *path, const hy_file_sha
             "%s: a Matrix Market file holds a sparse result; write a dense one "
             "as .npy",
             path);
-    HY_TRY(hy_array(ctx, 1, sizeof(appender), "a writer of text", &writer.writer));
-    appender *a                = writer.writer;
-    *a                         = (appender){.text = NULL};
-    const hybrid_status status = open_appender(&writer, a, path);
-    if (status == HYBRID_OK)
-        *out = writer;
-    else
-        abort_file(&writer);
-    return status;
+    return hy_file_writer_open(ctx, path, shape, &ops, out);
 }

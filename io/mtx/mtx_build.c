@@ -13,8 +13,7 @@
 #include "base/memory/pages.h"
 #include "base/threads/pool.h"
 #include "base/memory/results.h"
-
-int64_t hy_build_bucket = 1 << 15;
+#include "io/text/io_sizes.h"
 
 enum { MAX_BUCKETS = 1024, PIECE_ENTRIES = 1 << 18, RUN = 16 };
 /* Number of rows that a bucket should have at most: counting and zeroing empty rows takes
@@ -54,7 +53,8 @@ typedef struct builder {
 
 static void choose_buckets(builder *b)
 {
-    const int64_t wanted = hy_max(b->in->count / hy_build_bucket, b->rows / BUCKET_ROWS);
+    const int64_t bucket = hy_io_sizes_of(b->ctx)->bucket;
+    const int64_t wanted = hy_max(b->in->count / bucket, b->rows / BUCKET_ROWS);
     const int64_t limit  = hy_min(hy_max(wanted, 1), MAX_BUCKETS);
 
     b->shift = 0;

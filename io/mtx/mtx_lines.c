@@ -13,8 +13,7 @@
 #include <pthread.h>
 
 #include "base/threads/pool.h"
-
-size_t hy_lines_block_bytes = (size_t)1 << 17;
+#include "io/text/io_sizes.h"
 
 typedef struct reading {
     hy_context *ctx;
@@ -37,7 +36,7 @@ typedef struct reading {
 static const char *cut(const hy_lines *lines, int64_t b)
 {
     const size_t left = (size_t)(lines->end - lines->body);
-    const size_t at   = (size_t)(b + 1) * hy_lines_block_bytes;
+    const size_t at   = (size_t)(b + 1) * lines->block_bytes;
 
     return at < left ? lines->body + at : lines->end;
 }
@@ -161,8 +160,8 @@ static hybrid_status read_block(reading *r, int part, int64_t b)
     void *array;
 
     if (!r->items[part]) {
-        HY_TRY(hy_array(r->ctx, most_items(lines, hy_lines_block_bytes),
-                        lines->item_bytes, "items of a block", &array));
+        HY_TRY(hy_array(r->ctx, most_items(lines, lines->block_bytes), lines->item_bytes,
+                        "items of a block", &array));
         r->items[part] = array;
     }
     block.items = r->items[part];
@@ -234,9 +233,11 @@ static hybrid_status open_reading(reading *r)
     hy_lines *lines      = r->lines;
     const size_t bytes   = (size_t)(lines->end - lines->body);
     const int64_t parts  = hy_pool_threads(r->ctx->pool);
-    const int64_t blocks = (int64_t)(bytes / hy_lines_block_bytes) + 1;
+    const size_t block   = hy_io_sizes_of(r->ctx)->lines_block;
+    const int64_t blocks = (int64_t)(bytes / block) + 1;
     void *array;
 
+    lines->block_bytes = block;
     lines->blocks = r->bad = blocks;
     HY_TRY(hy_array(r->ctx, blocks + 1, sizeof *lines->first, "blocks of lines", &array));
     lines->first    = array;

@@ -112,7 +112,7 @@ static hybrid_status begin_member(npz_writer *w, const hy_file_shape *shape, par
     return HYBRID_OK;
 }
 
-static hybrid_status begin_file(npz_writer *w, const hy_file_shape *shape)
+static hybrid_status begin_members(npz_writer *w, const hy_file_shape *shape)
 {
     const hy_number_kind i64 = hy_kind_of_index(HYBRID_I64);
 
@@ -264,9 +264,6 @@ static hybrid_status finish(hy_file_writer *self)
     return HYBRID_OK;
 }
 
-static const hy_file_writer_ops ops = {
-    .sparse = append, .finish = finish, .abort = close_writer};
-
 /* Returns the type of offsets and columns, which SciPy wants to be the same. */
 static hybrid_index index_of(const hy_file_shape *shape)
 {
@@ -283,36 +280,33 @@ int64_t hy_npz_bytes(const hy_file_shape *shape)
     return hy_arrays_bytes(shape, index, index, (int64_t)hy_value_size(shape->type));
 }
 
-static hybrid_status open_file(hy_context *ctx, const char *path,
-                               const hy_file_shape *shape, npz_writer *w)
+static hybrid_status begin(hy_file_writer *self, const char *path)
 {
+    const hy_file_shape *shape = &self->shape;
+    npz_writer *w              = self->writer;
+
     w->index = hy_kind_of_index(index_of(shape));
     w->value = hy_kind_of_type(shape->type);
     if (!place_members(w, shape))
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: the matrix is too large for a file",
-                       path);
-    HY_TRY(hy_byte_file_create(ctx, path, &w->file));
-    return begin_file(w, shape);
+        return hy_fail(self->ctx, HYBRID_BAD_ARGUMENT,
+                       "%s: the matrix is too large for a file", path);
+    HY_TRY(hy_byte_file_create(self->ctx, path, &w->file));
+    return begin_members(w, shape);
 }
+
+static const hy_file_writer_ops ops = {.state_bytes = sizeof(npz_writer),
+                                       .begin       = begin,
+                                       .sparse      = append,
+                                       .finish      = finish,
+                                       .abort       = close_writer};
 
 hybrid_status hy_npz_create(hy_context *ctx, const char *path, const hy_file_shape *shape,
                             hy_file_writer *out)
 {
-    void *memory;
-
     if (!shape->sparse || shape->nnz < 0)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "%s: a .npz file needs a sparse matrix whose number of entries is "
                        "known",
                        path);
-    HY_TRY(hy_array(ctx, 1, sizeof(npz_writer), "a writer of a file", &memory));
-    hy_file_writer writer = {.ops = &ops, .ctx = ctx, .shape = *shape, .writer = memory};
-    npz_writer *w         = memory;
-    *w                    = (npz_writer){.file = {.ctx = NULL}};
-    const hybrid_status status = open_file(ctx, path, shape, w);
-    if (status != HYBRID_OK)
-        close_writer(&writer);
-    else
-        *out = writer;
-    return status;
+    return hy_file_writer_open(ctx, path, shape, &ops, out);
 }

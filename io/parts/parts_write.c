@@ -311,11 +311,6 @@ static hybrid_status finish(hy_file_writer *self)
     return HYBRID_OK;
 }
 
-static const hy_file_writer_ops ops = {.sparse = append_sparse,
-                                       .dense  = append_dense,
-                                       .finish = finish,
-                                       .abort  = abort_writer};
-
 /* ---- beginning -----------------------------------------------------------------------
  */
 
@@ -344,27 +339,25 @@ static hybrid_status check_length(hy_context *ctx, const hy_file_shape *shape,
                    w->folder, (long long)parts);
 }
 
-static hybrid_status open_files(hy_context *ctx, const char *path,
-                                const hy_file_shape *shape, parts_writer *w)
+static hybrid_status begin(hy_file_writer *self, const char *path)
 {
-    HY_TRY(open_folder(ctx, shape->target ? shape->target : path, w));
-    HY_TRY(check_length(ctx, shape, w));
-    return hy_byte_file_create(ctx, path, &w->json);
+    const hy_file_shape *shape = &self->shape;
+    parts_writer *w            = self->writer;
+
+    HY_TRY(open_folder(self->ctx, shape->target ? shape->target : path, w));
+    HY_TRY(check_length(self->ctx, shape, w));
+    return hy_byte_file_create(self->ctx, path, &w->json);
 }
+
+static const hy_file_writer_ops ops = {.state_bytes = sizeof(parts_writer),
+                                       .begin       = begin,
+                                       .sparse      = append_sparse,
+                                       .dense       = append_dense,
+                                       .finish      = finish,
+                                       .abort       = abort_writer};
 
 hybrid_status hy_parts_create(hy_context *ctx, const char *path,
                               const hy_file_shape *shape, hy_file_writer *out)
 {
-    void *memory;
-
-    HY_TRY(hy_array(ctx, 1, sizeof(parts_writer), "a writer of a file", &memory));
-    hy_file_writer writer = {.ops = &ops, .ctx = ctx, .shape = *shape, .writer = memory};
-    parts_writer *w       = memory;
-    *w                    = (parts_writer){.files = NULL};
-    const hybrid_status status = open_files(ctx, path, shape, w);
-    if (status != HYBRID_OK)
-        abort_writer(&writer);
-    else
-        *out = writer;
-    return status;
+    return hy_file_writer_open(ctx, path, shape, &ops, out);
 }

@@ -77,11 +77,6 @@ static hybrid_status finish(hy_file_writer *self)
     return HYBRID_OK;
 }
 
-static const hy_file_writer_ops ops = {.sparse = append_sparse,
-                                       .dense  = append_dense,
-                                       .finish = finish,
-                                       .abort  = close_writer};
-
 /* ---- beginning --------------------------------------------------------------------- */
 
 static hybrid_status put_header(petsc_writer *w, const hy_file_shape *s)
@@ -128,40 +123,37 @@ int64_t hy_petsc_bytes(const hy_file_shape *shape)
     return hy_arrays_bytes(shape, index_size(shape), index_size(shape), 8);
 }
 
-static hybrid_status open_file(hy_context *ctx, const char *path, const hy_file_shape *s,
-                               petsc_writer *w)
+static hybrid_status begin(hy_file_writer *self, const char *path)
 {
-    int64_t count = s->nnz;
+    const hy_file_shape *s = &self->shape;
+    petsc_writer *w        = self->writer;
+    int64_t count          = s->nnz;
 
     w->index = (hy_number_kind){HY_SIGNED, index_size(s), 1};
     w->value = (hy_number_kind){HY_FLOAT, 8, 1};
     if ((!s->sparse && __builtin_mul_overflow(s->rows, s->cols, &count)) ||
         count > INT64_MAX / 64 || s->rows > INT64_MAX / 64)
-        return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "%s: the matrix is too large for a file",
-                       path);
-    HY_TRY(hy_byte_file_create(ctx, path, &w->file));
+        return hy_fail(self->ctx, HYBRID_BAD_ARGUMENT,
+                       "%s: the matrix is too large for a file", path);
+    HY_TRY(hy_byte_file_create(self->ctx, path, &w->file));
     HY_TRY(put_header(w, s));
     return open_regions(w, s, count);
 }
 
+static const hy_file_writer_ops ops = {.state_bytes = sizeof(petsc_writer),
+                                       .begin       = begin,
+                                       .sparse      = append_sparse,
+                                       .dense       = append_dense,
+                                       .finish      = finish,
+                                       .abort       = close_writer};
+
 hybrid_status hy_petsc_create(hy_context *ctx, const char *path,
                               const hy_file_shape *shape, hy_file_writer *out)
 {
-    void *memory;
-
     if (shape->sparse && shape->nnz < 0)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "%s: a sparse matrix of PETSc begins with its number of entries, "
                        "which is not known",
                        path);
-    HY_TRY(hy_array(ctx, 1, sizeof(petsc_writer), "a writer of a file", &memory));
-    hy_file_writer writer = {.ops = &ops, .ctx = ctx, .shape = *shape, .writer = memory};
-    petsc_writer *w       = memory;
-    *w                    = (petsc_writer){.file = {.ctx = NULL}};
-    const hybrid_status status = open_file(ctx, path, shape, w);
-    if (status != HYBRID_OK)
-        close_writer(&writer);
-    else
-        *out = writer;
-    return status;
+    return hy_file_writer_open(ctx, path, shape, &ops, out);
 }

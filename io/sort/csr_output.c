@@ -13,6 +13,7 @@
 #include "base/threads/pool.h"
 #include "io/formats/plain_numbers.h"
 #include "io/sort/alike.h"
+#include "io/text/io_sizes.h"
 
 enum { OFFSETS = 4096 }; /* offsets that a worker collects before it stores them */
 
@@ -145,10 +146,10 @@ typedef struct room {
 typedef struct storing {
     const hy_csr_output *out;
     const hy_record *records;
-    int64_t count, pieces;
-    int64_t *first; /* pieces + 1 numbers: groups before each piece */
-    room **rooms;   /* array with an element for each part of a loop (worker inside it);
-                       NULL: not used yet */
+    int64_t count, each, pieces; /* each: number of records in a piece */
+    int64_t *first;              /* pieces + 1 numbers: groups before each piece */
+    room **rooms; /* array with an element for each part of a loop (worker inside it);
+                     NULL: not used yet */
 } storing;
 
 static int begins_group(const storing *s, int64_t k)
@@ -158,7 +159,7 @@ static int begins_group(const storing *s, int64_t k)
 
 static int64_t piece_end(const storing *s, int64_t piece)
 {
-    return hy_min((piece + 1) * hy_records_piece, s->count);
+    return hy_min((piece + 1) * s->each, s->count);
 }
 
 static hybrid_status count_groups(void *arg, int part, int64_t begin, int64_t end)
@@ -168,7 +169,7 @@ static hybrid_status count_groups(void *arg, int part, int64_t begin, int64_t en
 
     for (int64_t piece = begin; piece < end; piece++) {
         int64_t groups = 0;
-        for (int64_t k = piece * hy_records_piece; k < piece_end(s, piece); k++)
+        for (int64_t k = piece * s->each; k < piece_end(s, piece); k++)
             groups += begins_group(s, k);
         s->first[piece] = groups;
     }
@@ -199,7 +200,7 @@ static hybrid_status sum_group(const hy_csr_output *out, const hy_record *record
 /* Makes the columns and values of a piece, and stores its offsets. */
 static hybrid_status convert_piece(const storing *s, int64_t piece, room *r)
 {
-    const int64_t begin = piece * hy_records_piece, end = piece_end(s, piece);
+    const int64_t begin = piece * s->each, end = piece_end(s, piece);
     const int64_t base     = s->out->nnz + s->first[piece];
     const hy_record *group = s->records;
     int64_t n              = 0;
@@ -223,7 +224,7 @@ static hybrid_status convert_piece(const storing *s, int64_t piece, room *r)
 static hybrid_status open_room(const storing *s, room **out)
 {
     hy_context *ctx     = s->out->ctx;
-    const int64_t count = hy_min(hy_records_piece, s->count);
+    const int64_t count = hy_min(s->each, s->count);
     const size_t size   = sizeof(int32_t) + hy_value_size(s->out->type);
     void *memory;
 
@@ -302,10 +303,12 @@ static hybrid_status run(hy_csr_output *out, storing *s)
 /* Stores records, of which no group is continued by a later call. */
 static hybrid_status store(hy_csr_output *out, const hy_record *records, int64_t count)
 {
-    storing s = {.out     = out,
-                 .records = records,
-                 .count   = count,
-                 .pieces  = (count + hy_records_piece - 1) / hy_records_piece};
+    const int64_t each = hy_io_sizes_of(out->ctx)->records_piece;
+    storing s          = {.out     = out,
+                          .records = records,
+                          .count   = count,
+                          .each    = each,
+                          .pieces  = hy_pieces_of(count, each)};
 
     if (count == 0)
         return HYBRID_OK;

@@ -7,10 +7,11 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "base/threads/pool.h"
+#include "io/text/io_sizes.h"
 
 typedef struct packing {
     const hy_entry *from;
-    int64_t count, pieces;
+    int64_t count, each, pieces; /* each: number of entries in a piece */
     double mirror;
     hy_record *to;
     int64_t *first; /* pieces + 1 numbers: records before each piece; NULL: a record for
@@ -19,7 +20,7 @@ typedef struct packing {
 
 static int64_t piece_end(const packing *p, int64_t piece)
 {
-    return hy_min((piece + 1) * hy_records_piece, p->count);
+    return hy_min((piece + 1) * p->each, p->count);
 }
 
 static hybrid_status count_records(void *arg, int part, int64_t begin, int64_t end)
@@ -29,7 +30,7 @@ static hybrid_status count_records(void *arg, int part, int64_t begin, int64_t e
 
     for (int64_t piece = begin; piece < end; piece++) {
         int64_t records = 0;
-        for (int64_t k = piece * hy_records_piece; k < piece_end(p, piece); k++)
+        for (int64_t k = piece * p->each; k < piece_end(p, piece); k++)
             records += p->from[k].row == p->from[k].col ? 1 : 2;
         p->first[piece] = records;
     }
@@ -43,7 +44,7 @@ static hybrid_status pack_both(void *arg, int part, int64_t begin, int64_t end)
 
     for (int64_t piece = begin; piece < end; piece++) {
         hy_record *to = p->to + p->first[piece];
-        for (int64_t k = piece * hy_records_piece; k < piece_end(p, piece); k++) {
+        for (int64_t k = piece * p->each; k < piece_end(p, piece); k++) {
             const hy_entry e = p->from[k];
             *to++            = (hy_record){hy_key(e.row, e.col), e.value};
             if (e.row != e.col)
@@ -74,16 +75,18 @@ static hybrid_status pack_mirrored(hy_context *ctx, packing *p, int64_t *packed)
 hybrid_status hy_entry_pack(hy_context *ctx, const hy_entry *entries, int64_t count,
                             int mirror, hy_record *to, int64_t *packed)
 {
-    packing p = {.from   = entries,
-                 .count  = count,
-                 .pieces = (count + hy_records_piece - 1) / hy_records_piece,
-                 .mirror = mirror,
-                 .to     = to};
+    const int64_t each = hy_io_sizes_of(ctx)->records_piece;
+    packing p          = {.from   = entries,
+                          .count  = count,
+                          .each   = each,
+                          .pieces = hy_pieces_of(count, each),
+                          .mirror = mirror,
+                          .to     = to};
     void *array;
 
     *packed = count;
     if (mirror == 0)
-        return hy_pool_for(ctx->pool, HY_COMPUTE, 0, count, hy_records_piece, pack, &p);
+        return hy_pool_for(ctx->pool, HY_COMPUTE, 0, count, each, pack, &p);
     HY_TRY(hy_array(ctx, p.pieces + 1, sizeof *p.first, "pieces of entries", &array));
     p.first                    = array;
     const hybrid_status status = pack_mirrored(ctx, &p, packed);

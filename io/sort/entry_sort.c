@@ -9,8 +9,7 @@
 #include "io/sort/csr_output.h"
 #include "io/sort/entry_pack.h"
 #include "io/sort/runs.h"
-
-int64_t hy_entry_sort_run = 0;
+#include "io/text/io_sizes.h"
 
 enum {
     LEAST_RUN  = 1 << 12, /* minimum entries of a run, even if the budget is smaller */
@@ -136,7 +135,7 @@ static int fits_memory(const sorter *s)
 {
     const int64_t bytes = hy_csr_bytes(s->entries->rows, s->count, s->entries->type);
 
-    return hy_entry_sort_run == 0 && bytes <= s->left / KEPT;
+    return hy_io_sizes_of(s->ctx)->run == 0 && bytes <= s->left / KEPT;
 }
 
 /* Stores the matrix if all records are in memory. */
@@ -182,7 +181,7 @@ static hybrid_status merge_groups(sorter *s, int64_t most)
 
 static hybrid_status store_runs(sorter *s)
 {
-    const int64_t room = SORTED * s->most, most = hy_runs_most(room);
+    const int64_t room = SORTED * s->most, most = hy_runs_most(s->ctx, room);
 
     HY_TRY(write_run(s));
     free_memory(s);
@@ -198,13 +197,14 @@ static hybrid_status open_sorter(sorter *s)
 {
     const hy_meter *meter = &s->ctx->memory.meter;
     const int64_t record  = (int64_t)sizeof *s->memory;
+    const int64_t run     = hy_io_sizes_of(s->ctx)->run;
     void *array;
 
     s->left = meter->cap > 0 ? hy_max(meter->cap - hy_meter_used(meter), 0) : unlimited;
     s->most = hy_max(s->left / (SORTED * 2 * record), LEAST_RUN);
     s->most = hy_min(s->most, INT32_MAX / SORTED);
-    if (hy_entry_sort_run > 0)
-        s->most = hy_entry_sort_run;
+    if (run > 0)
+        s->most = run;
     s->batch_room    = hy_min(hy_max(s->most / 8, 1), MOST_BATCH);
     s->batch_records = s->entries->mirror ? 2 * s->batch_room : s->batch_room;
     s->most          = hy_max(s->most, s->batch_records);

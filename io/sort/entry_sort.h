@@ -24,8 +24,4 @@ hybrid_status hy_entry_sort(hy_context *ctx, hy_entry_reader *entries,
    the row or the entry of A that breaks a rule of hybrid_csr. */
 hybrid_status hy_source_transpose(const hy_source *A, hy_matrix_file *out);
 
-/* Maximum entries of a run, which is sorted in memory; 0: the budget decides. Tests make
-   runs short. */
-extern int64_t hy_entry_sort_run;
-
 #endif /* HY_ENTRY_SORT_H */

@@ -14,8 +14,7 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "base/threads/pool.h"
-
-int64_t hy_records_piece = 1 << 16;
+#include "io/text/io_sizes.h"
 
 enum {
     BUCKET_BITS    = 10, /* maximum number of key bits that select a bucket */
@@ -37,7 +36,7 @@ typedef struct survey {
 
 typedef struct sorter {
     hy_record *records, *spare;
-    int64_t count, pieces;
+    int64_t count, each, pieces; /* each: number of records in a piece */
     survey *surveys; /* array: for each piece of the input, the range of its keys */
     int low, width;  /* in bits [low, low + width) of a key lie the column bits that are
                         not 0 in all keys */
@@ -50,7 +49,7 @@ typedef struct sorter {
 
 static int64_t piece_end(const sorter *s, int64_t piece)
 {
-    return hy_min((piece + 1) * hy_records_piece, s->count);
+    return hy_min((piece + 1) * s->each, s->count);
 }
 
 static uint64_t pressed(const sorter *s, uint64_t key)
@@ -71,7 +70,7 @@ static hybrid_status survey_pieces(void *arg, int part, int64_t begin, int64_t e
     (void)part;
 
     for (int64_t piece = begin; piece < end; piece++) {
-        int64_t k       = piece * hy_records_piece;
+        int64_t k       = piece * s->each;
         uint64_t before = s->records[k > 0 ? k - 1 : 0].key;
         survey found    = {UINT64_MAX, 0, 0, 0};
         for (; k < piece_end(s, piece); k++) {
@@ -132,7 +131,7 @@ static hybrid_status count_pieces(void *arg, int part, int64_t begin, int64_t en
 
     for (int64_t piece = begin; piece < end; piece++) {
         memset(count, 0, (size_t)s->buckets * sizeof *count);
-        for (int64_t k = piece * hy_records_piece; k < piece_end(s, piece); k++)
+        for (int64_t k = piece * s->each; k < piece_end(s, piece); k++)
             count[bucket_of(s, s->records[k].key)]++;
         for (int64_t i = 0; i < s->buckets; i++)
             s->offset[i * s->pieces + piece] = count[i];
@@ -149,7 +148,7 @@ static hybrid_status distribute_pieces(void *arg, int part, int64_t begin, int64
     for (int64_t piece = begin; piece < end; piece++) {
         for (int64_t i = 0; i < s->buckets; i++)
             at[i] = s->offset[i * s->pieces + piece];
-        for (int64_t k = piece * hy_records_piece; k < piece_end(s, piece); k++)
+        for (int64_t k = piece * s->each; k < piece_end(s, piece); k++)
             s->spare[at[bucket_of(s, s->records[k].key)]++] = s->records[k];
     }
     return HYBRID_OK;
@@ -261,8 +260,12 @@ int hy_records_alike(const hy_record *records, int64_t count, double value)
 hybrid_status hy_records_sort(hy_context *ctx, hy_record *records, hy_record *spare,
                               int64_t count)
 {
-    const int64_t pieces = (count + hy_records_piece - 1) / hy_records_piece;
-    sorter s = {.records = records, .spare = spare, .count = count, .pieces = pieces};
+    const int64_t each = hy_io_sizes_of(ctx)->records_piece;
+    sorter s           = {.records = records,
+                          .spare   = spare,
+                          .count   = count,
+                          .each    = each,
+                          .pieces  = hy_pieces_of(count, each)};
 
     const hybrid_status status = sort(ctx, &s);
     hy_array_free(ctx, s.offset);

@@ -38,9 +38,6 @@ static inline int hy_key_same(uint64_t a, uint64_t b)
 /* Returns 1 if the values of all records have the bits of `value`. */
 int hy_records_alike(const hy_record *records, int64_t count, double value);
 
-/* Records that a worker handles at once; tests make the number small. */
-extern int64_t hy_records_piece;
-
 /* Sorts at most INT32_MAX records by key on the pool. Records with equal keys keep their
    order. `spare` has room for `count` records. NO_MEMORY if the counts of buckets do not
    fit the budget. */

@@ -11,8 +11,7 @@
 
 #include "base/data/min_max.h"
 #include "base/threads/pool.h"
-
-int64_t hy_runs_block = 4096;
+#include "io/text/io_sizes.h"
 
 enum {
     LEAST_ROOM = 16,  /* number of runs for which memory is allocated at first */
@@ -29,12 +28,13 @@ typedef struct writing {
 
 static hybrid_status write_pieces(void *arg, int part, int64_t begin, int64_t end)
 {
-    const writing *w = arg;
+    const writing *w   = arg;
+    const int64_t each = hy_io_sizes_of(w->spill->ctx)->records_piece;
     (void)part;
 
     for (int64_t piece = begin; piece < end; piece++) {
-        const int64_t first = piece * hy_records_piece;
-        const int64_t count = hy_min(hy_records_piece, w->count - first);
+        const int64_t first = piece * each;
+        const int64_t count = hy_min(each, w->count - first);
         HY_TRY(hy_spill_write(w->spill, w->records + first,
                               (size_t)count * sizeof *w->records,
                               w->at + first * (int64_t)sizeof *w->records));
@@ -85,8 +85,9 @@ static hybrid_status note_run(hy_runs *runs, int64_t count)
 hybrid_status hy_runs_add(hy_runs *runs, const hy_record *records, int64_t count,
                           int is_new)
 {
-    hy_pool *pool   = runs->ctx->pool;
-    const writing w = {&runs->spill, records, count, runs->bytes};
+    const int64_t each = hy_io_sizes_of(runs->ctx)->records_piece;
+    hy_pool *pool      = runs->ctx->pool;
+    const writing w    = {&runs->spill, records, count, runs->bytes};
 
     if (!runs->spill.ctx)
         HY_TRY(hy_spill_open(runs->ctx, &runs->spill));
@@ -95,12 +96,10 @@ hybrid_status hy_runs_add(hy_runs *runs, const hy_record *records, int64_t count
     if (!runs->has_values)
         runs->has_values = !hy_records_alike(records, count, runs->value);
     if (runs->has_values)
-        HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0,
-                           (count + hy_records_piece - 1) / hy_records_piece, 1,
+        HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, hy_pieces_of(count, each), 1,
                            write_pieces, (void *)&w));
     else
-        HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, count, hy_records_piece, write_keys,
-                           (void *)&w));
+        HY_TRY(hy_pool_for(pool, HY_COMPUTE, 0, count, each, write_keys, (void *)&w));
     if (is_new || runs->count == 0 ||
         runs->run[runs->count - 1].has_values != runs->has_values)
         HY_TRY(note_run(runs, count));
@@ -274,9 +273,9 @@ static hybrid_status merge_all(merge *m, int64_t first, hy_merged_fn merged, voi
     }
 }
 
-int64_t hy_runs_most(int64_t room)
+int64_t hy_runs_most(const hy_context *ctx, int64_t room)
 {
-    return hy_max(room / (3 * hy_runs_block), 2);
+    return hy_max(room / (3 * hy_io_sizes_of(ctx)->merge_block), 2);
 }
 
 hybrid_status hy_runs_merge(const hy_runs *runs, int64_t first, int64_t count,
@@ -284,7 +283,8 @@ hybrid_status hy_runs_merge(const hy_runs *runs, int64_t first, int64_t count,
 {
     merge m = {.runs  = runs,
                .count = count,
-               .block = hy_max(room / (3 * hy_max(count, 1)), hy_runs_block)};
+               .block = hy_max(room / (3 * hy_max(count, 1)),
+                               hy_io_sizes_of(runs->ctx)->merge_block)};
 
     const hybrid_status status = merge_all(&m, first, merged, arg);
     close_merge(&m);

@@ -37,12 +37,8 @@ typedef hybrid_status (*hy_merged_fn)(void *arg, hy_record *records, int64_t cou
 hybrid_status hy_runs_merge(const hy_runs *runs, int64_t first, int64_t count,
                             int64_t room, hy_merged_fn merged, void *arg);
 
-/* Minimum records of a block, which is what a merge reads of a run at once; tests make it
-   small. */
-extern int64_t hy_runs_block;
-
 /* Returns the number of runs that hy_runs_merge() can merge in memory for `room`
    records, at least 2. */
-int64_t hy_runs_most(int64_t room);
+int64_t hy_runs_most(const hy_context *ctx, int64_t room);
 
 #endif /* HY_RUNS_H */

@@ -12,8 +12,7 @@
 
 #include "base/data/min_max.h"
 #include "io/formats/file_limit.h"
-
-int64_t hy_spill_most = INT64_MAX;
+#include "io/text/io_sizes.h"
 
 const char *hy_spill_folder(const hy_context *ctx)
 {
@@ -69,13 +68,14 @@ hybrid_status hy_spill_open(hy_context *ctx, hy_spill *out)
 
 int64_t hy_spill_left(const hy_context *ctx)
 {
+    const int64_t most = hy_io_sizes_of(ctx)->spill_most;
     struct statvfs st;
     int64_t bytes;
 
     if (statvfs(hy_spill_folder(ctx), &st) != 0 || st.f_blocks == 0 ||
         __builtin_mul_overflow(st.f_bavail, st.f_frsize, &bytes))
-        return hy_spill_most;
-    return hy_min(bytes, hy_spill_most);
+        return most;
+    return hy_min(bytes, most);
 }
 
 hybrid_status hy_spill_write(const hy_spill *spill, const void *data, size_t bytes,

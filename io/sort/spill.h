@@ -19,9 +19,6 @@ const char *hy_spill_folder(const hy_context *ctx);
    know. */
 int64_t hy_spill_left(const hy_context *ctx);
 
-/* Maximum that hy_spill_left() returns. Tests make it small. */
-extern int64_t hy_spill_most;
-
 /* Creates an empty spill. IO_FAILED names the folder and the system's reason. */
 hybrid_status hy_spill_open(hy_context *ctx, hy_spill *out);
 

@@ -13,10 +13,9 @@
 #include "base/data/min_max.h"
 #include "io/text/decoder.h"
 #include "io/text/digits.h"
+#include "io/text/io_sizes.h"
 
 enum { AFTER = 1 + HY_TEXT_PAD }; /* bytes of zeros behind a text */
-
-size_t hy_window_bytes = (size_t)16 << 20;
 
 /* A window takes at most 1 / WINDOWS_IN_BUDGET of the memory that the engine has left,
    or HY_HEAD_BYTES if that is more, since the items of a window may take several times
@@ -285,14 +284,14 @@ done:
 
 hybrid_status hy_input_open(hy_context *ctx, const char *path, hy_input *out)
 {
-    return open_input(ctx, path, 1, hy_window_bytes, out);
+    return open_input(ctx, path, 1, hy_io_sizes_of(ctx)->window, out);
 }
 
 hybrid_status hy_input_open_windows(hy_context *ctx, const char *path, hy_input *out)
 {
     const hy_meter *meter = &ctx->memory.meter;
     const int64_t left    = meter->cap - hy_meter_used(meter);
-    size_t window         = hy_window_bytes;
+    size_t window         = hy_io_sizes_of(ctx)->window;
 
     if (meter->cap > 0)
         window =
@@ -313,8 +312,10 @@ hybrid_status hy_input_copy(hy_context *ctx, const char *name, const void *data,
 {
     hybrid_status status;
 
-    *out = (hy_input){
-        .path = name, .last = 1, .file_bytes = (int64_t)bytes, .window = hy_window_bytes};
+    *out = (hy_input){.path       = name,
+                      .last       = 1,
+                      .file_bytes = (int64_t)bytes,
+                      .window     = hy_io_sizes_of(ctx)->window};
     HY_TRY_ELSE_DONE(enlarge(ctx, out, bytes, data, bytes));
     out->text  = out->array;
     out->bytes = bytes;

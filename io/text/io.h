@@ -45,9 +45,6 @@ int hy_open(const char *path, int flags);
 /* Bytes of the first window, in which a file declares its format. */
 enum { HY_HEAD_BYTES = 1 << 20 };
 
-extern size_t hy_window_bytes; /* largest value of hy_input.window; tests make it
-                                  small */
-
 /* The text of a file. A regular file is mapped as a whole and must not shrink. Other
    inputs are read window by window: pipes, devices, compressed files, and the rest of a
    file behind a descriptor's offset. The 1 + HY_TEXT_PAD bytes after the text are

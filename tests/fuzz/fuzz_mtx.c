@@ -33,8 +33,8 @@ static void open_context(void)
     ctx                   = io_open(2);
     ctx->memory.meter.cap = CAP; /* bytes; limits the number of empty rows that a
                                          file announces, which take time too */
-    hy_lines_block_bytes = 16;
-    hy_build_bucket      = 2;
+    io_sizes.lines_block = 16;
+    io_sizes.bucket      = 2;
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);

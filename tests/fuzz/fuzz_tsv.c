@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
 {
     if (!ctx)
         ctx = io_open(2);
-    hy_lines_block_bytes = 16;
+    io_sizes.lines_block = 16;
     read_whole(ctx, &hy_format_list, data, bytes);
     return 0;
 }

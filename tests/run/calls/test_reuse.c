@@ -15,6 +15,7 @@
 #include "support/fake/fake_backend.h"
 #include "support/check/oracle.h"
 #include "support/engines/places.h"
+#include "support/subjects/csr_samples.h"
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
@@ -26,17 +27,6 @@ static void set_values(hybrid_csr *A, unsigned seed, int integers)
 
 static const hybrid_plan_options REUSED = {.struct_size = sizeof(hybrid_plan_options),
                                            .flags       = HYBRID_REUSE};
-
-static void assert_same(const hybrid_csr *C, const hybrid_csr *D)
-{
-    assert_int_equal(C->rows, D->rows);
-    assert_int_equal(C->nnz, D->nnz);
-    assert_memory_equal(C->row_ptr, D->row_ptr, (size_t)(C->rows + 1) * 8);
-    if (C->nnz == 0)
-        return;
-    assert_memory_equal(C->col, D->col, (size_t)C->nnz * 4);
-    assert_memory_equal(C->val, D->val, (size_t)C->nnz * hy_value_size(C->type));
-}
 
 /* ---- values ---- */
 
@@ -67,7 +57,7 @@ static void run_again(hybrid_engine *engine, hybrid_csr *A, hybrid_csr *B, int i
         hybrid_plan_destroy(once);
         oracle_spgemm(A, B, &reference);
         assert_null(oracle_check(&reference, &C, integers));
-        assert_same(&C, &D);
+        csr_same(&C, &D);
         if (C.nnz > 0) /* the next run may get the same memory, and must write all of
                           it */
             memset(C.val, 0xa5, (size_t)C.nnz * hy_value_size(C.type));

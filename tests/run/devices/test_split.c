@@ -12,6 +12,7 @@
 #include "support/fake/fake_backend.h"
 #include "support/check/oracle.h"
 #include "support/products/sharing.h"
+#include "support/subjects/csr_samples.h"
 
 static const double shares[] = {0, 0.3, 0.7, 1};
 enum { SHARES = sizeof shares / sizeof *shares, ROWS = 400, COLS = 3 };
@@ -24,16 +25,6 @@ static void set_free(hybrid_plan *plan)
     plan->portions[plan->count].taking.share = -1;
     for (int kind = 0; kind < HY_RUN_KINDS; kind++)
         plan->forecasts[kind].device_rate = plan->forecasts[kind].host_rate = 1e6;
-}
-
-static void assert_same(const hybrid_csr *C, const hybrid_csr *D)
-{
-    assert_int_equal(C->nnz, D->nnz);
-    assert_memory_equal(C->row_ptr, D->row_ptr, (size_t)(C->rows + 1) * 8);
-    if (C->nnz == 0)
-        return;
-    assert_memory_equal(C->col, D->col, (size_t)C->nnz * 4);
-    assert_memory_equal(C->val, D->val, (size_t)C->nnz * hy_value_size(C->type));
 }
 
 /* ---- every case ---- */
@@ -218,7 +209,7 @@ static void no_bit_depends_on_the_split(void **state)
                              HYBRID_OK);
             for (int run = 0; run < 2; run++) {
                 assert_int_equal(hybrid_spgemm_run(plan, &A, &A, &D), HYBRID_OK);
-                assert_same(&C, &D);
+                csr_same(&C, &D);
                 hybrid_csr_free(engine, &D);
             }
             hybrid_plan_destroy(plan);

@@ -38,6 +38,8 @@ static int look(void *user, int64_t done, int64_t total)
 
 static watch w;
 
+static hy_io_sizes small; /* usual sizes, with small windows */
+
 /* Counts calls from now on, with no delay between calls of the function. */
 static void watch_from_now(int64_t stop)
 {
@@ -143,7 +145,9 @@ static void compressed_files(void **state)
     snprintf(command, sizeof command, "gzip -1kf '%s'", path);
     assert_int_equal(system(command), 0);
     name("a.mtx.gz");
-    hy_window_bytes = 1 << 20;
+    small                = hy_usual_io_sizes;
+    small.window         = 1 << 20;
+    engine->ctx.io_sizes = &small;
     watch_from_now(-1);
     check_told(hybrid_read_mtx(engine, path, HYBRID_F64, &A), path);
     hybrid_csr_free(engine, &A);

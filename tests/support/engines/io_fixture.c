@@ -3,6 +3,7 @@
 #include "tests/support/engines/io_fixture.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,17 @@ static void need(int condition, const char *what)
 }
 
 /* ---- context ---- */
+
+hy_io_sizes io_sizes;
+
+void io_sizes_small(int64_t run)
+{
+    io_sizes             = hy_usual_io_sizes;
+    io_sizes.window      = 0;
+    io_sizes.lines_block = 3000;
+    io_sizes.run         = run;
+    io_sizes.merge_block = 100;
+}
 
 typedef struct fixture {
     hy_context ctx;
@@ -45,6 +57,8 @@ hy_context *io_open(int threads)
     fixture *f = calloc(1, sizeof *f);
 
     need(f != NULL, "fixture");
+    io_sizes                = hy_usual_io_sizes;
+    f->ctx.io_sizes         = &io_sizes;
     f->ctx.memory.allocator = (hybrid_allocator){alloc, release, NULL};
     hy_message_init(&f->ctx.message);
     need(hy_topology_open(&f->ctx, &f->topology) == HYBRID_OK, "topology");
@@ -70,6 +84,7 @@ hy_context *io_ctx;
 int io_group_open(void **state)
 {
     (void)state;
+    signal(SIGPIPE, SIG_IGN);
     io_ctx = io_open(3);
     return 0;
 }

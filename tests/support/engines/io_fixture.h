@@ -3,14 +3,23 @@
 #ifndef IO_FIXTURE_H
 #define IO_FIXTURE_H
 
-#include "base/contract/context.h"
+#include "io/text/io_sizes.h"
+
+/* The sizes of steps of io/ in the contexts of io_open(). Tests change them between calls
+   and set them to hy_usual_io_sizes again. */
+extern hy_io_sizes io_sizes;
+
+/* Sets io_sizes so that a text of 1 MB has several windows and many blocks, and runs of
+   `run` entries that are merged in several steps. */
+void io_sizes_small(int64_t run);
 
 /* Creates a context with `threads` workers. A failure aborts the program. */
 hy_context *io_open(int threads);
 void io_close(hy_context *ctx);
 
 /* Set-up and tear-down functions of a cmocka group that shares `io_ctx`, a context of
-   three workers. The tear-down also removes the temporary files of io_temp(). */
+   three workers, and ignores SIGPIPE. The tear-down also removes the temporary files of
+   io_temp(). */
 extern hy_context *io_ctx;
 int io_group_open(void **state);
 int io_group_close(void **state);

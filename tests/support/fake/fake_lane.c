@@ -1,8 +1,5 @@
-/* tests/support/fake/fake_lane.c - lanes and marks of the fake device.
-
-   A lane is a thread with a queue. A mark counts how often it was set and how often it
-   was reached. A wait is for the setting that is the latest one when the wait is
-   enqueued; it ends when that setting is reached. */
+/* tests/support/fake/fake_lane.c - lanes of the fake device. A lane is a thread with a
+   queue. */
 #include "tests/support/fake/fake_lane.h"
 
 #include <assert.h>
@@ -12,7 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/threads/clock.h"
 #include "tests/support/inputs/cases.h"
 #include "tests/support/fake/fake_backend.h"
 #include "tests/support/fake/fake_memory.h"
@@ -46,130 +42,12 @@ typedef struct lane {
     int at_once; /* 1: enqueueing returns when the work is done */
 } lane;
 
-struct hy_mark {
-    hy_backend *backend;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    int64_t set, reached, ns;
-    hybrid_status status; /* status of the lane when the mark was reached */
-    lane *on;             /* lane on which the mark was set last */
-    int untimed;          /* 1: the time of the mark must not be asked for */
-};
-
 static unsigned delay_seed = 1;
 static int delay_most_us   = 50;
-static int64_t (*clock_ns)(void);
-
 void fake_delays(unsigned seed, int most_us)
 {
     delay_seed    = seed;
     delay_most_us = most_us;
-}
-
-void fake_clock(int64_t (*now_ns)(void))
-{
-    clock_ns = now_ns;
-}
-
-/* ---- marks ---- */
-
-hybrid_status fake_mark_new(hy_backend *self, hy_mark **out)
-{
-    void *memory;
-
-    HY_TRY(hy_array(self->ctx, 1, sizeof(hy_mark), "fake mark", &memory));
-    hy_mark *mark = memory;
-    *mark         = (hy_mark){.backend = self};
-    pthread_mutex_init(&mark->lock, NULL);
-    pthread_cond_init(&mark->changed, NULL);
-    fake_count(1);
-    *out = mark;
-    return HYBRID_OK;
-}
-
-void fake_mark_free(hy_mark *mark)
-{
-    if (!mark)
-        return;
-    pthread_cond_destroy(&mark->changed);
-    pthread_mutex_destroy(&mark->lock);
-    hy_array_free(mark->backend->ctx, mark);
-    fake_count(-1);
-}
-
-const hy_backend *fake_mark_backend(const hy_mark *mark)
-{
-    return mark->backend;
-}
-
-static void reach(hy_mark *mark, int64_t turn, hybrid_status status)
-{
-    pthread_mutex_lock(&mark->lock);
-    if (turn > mark->reached) /* a setting that failed is reached at once, perhaps before
-                                 earlier settings */
-        mark->reached = turn;
-    mark->status = status;
-    mark->ns     = clock_ns ? clock_ns() : hy_now_ns();
-    pthread_cond_broadcast(&mark->changed);
-    pthread_mutex_unlock(&mark->lock);
-}
-
-static hybrid_status wait_for(hy_mark *mark, int64_t turn)
-{
-    pthread_mutex_lock(&mark->lock);
-    while (mark->reached < turn)
-        pthread_cond_wait(&mark->changed, &mark->lock);
-    const hybrid_status status = mark->status;
-    pthread_mutex_unlock(&mark->lock);
-    return status;
-}
-
-/* Returns the number of the latest setting, and sets *on to its lane. */
-static int64_t last_turn(hy_mark *mark, lane **on)
-{
-    pthread_mutex_lock(&mark->lock);
-    const int64_t turn = mark->set;
-    *on                = mark->on;
-    pthread_mutex_unlock(&mark->lock);
-    return turn;
-}
-
-hybrid_status fake_host_wait(hy_mark *mark)
-{
-    lane *on;
-    const int64_t turn         = last_turn(mark, &on);
-    const hybrid_status status = wait_for(mark, turn);
-
-    if (status != HYBRID_OK) {
-        pthread_mutex_lock(&on->lock);
-        on->reported = 1;
-        pthread_mutex_unlock(&on->lock);
-    }
-    return status;
-}
-
-hybrid_status fake_mark_reached(hy_mark *mark, int *out)
-{
-    lane *on;
-    const int64_t turn = last_turn(mark, &on);
-
-    pthread_mutex_lock(&mark->lock);
-    *out = mark->reached >= turn;
-    pthread_mutex_unlock(&mark->lock);
-    return *out ? fake_host_wait(mark) : HYBRID_OK;
-}
-
-int64_t fake_mark_ns(const hy_mark *mark)
-{
-    hy_mark *m = (hy_mark *)(uintptr_t)mark; /* querying a mark changes nothing of it but
-                                                its lock */
-
-    pthread_mutex_lock(&m->lock);
-    const int64_t ns = m->ns;
-    if (m->untimed) /* the pipeline asks for the time of an untimed mark */
-        abort();
-    pthread_mutex_unlock(&m->lock);
-    return ns;
 }
 
 /* ---- the thread of a lane ---- */
@@ -221,10 +99,10 @@ static hybrid_status work(lane *l, entry *e, hybrid_status status)
     case COPY:
         return status == HYBRID_OK ? act(l, e) : status;
     case WAIT:
-        waited = wait_for(e->mark, e->turn);
+        waited = fake_mark_wait(e->mark, e->turn);
         return status == HYBRID_OK ? waited : status;
     case REACH:
-        reach(e->mark, e->turn, status);
+        fake_mark_reach(e->mark, e->turn, status);
     }
     return status;
 }
@@ -323,45 +201,42 @@ hybrid_status fake_lane_copy(hy_lane *base, const hy_row_copy *rows)
     return push((lane *)base, &e);
 }
 
-static hybrid_status set_mark(hy_lane *base, hy_mark *mark)
+static hybrid_status set_mark(hy_lane *base, hy_mark *mark, int untimed)
 {
-    lane *l = (lane *)base;
-
-    pthread_mutex_lock(&mark->lock);
-    const int64_t turn = ++mark->set;
-    mark->on           = l;
-    pthread_mutex_unlock(&mark->lock);
+    const int64_t turn = fake_mark_begin(mark, base, untimed);
     const hybrid_status status =
-        push(l, &(entry){.action = REACH, .mark = mark, .turn = turn});
-    if (status != HYBRID_OK) /* no thread must wait for a setting that is never reached */
-        reach(mark, turn, status);
-    return status;
-}
+        push((lane *)base, &(entry){.action = REACH, .mark = mark, .turn = turn});
 
-static void set_untimed(hy_mark *mark, int untimed)
-{
-    pthread_mutex_lock(&mark->lock);
-    mark->untimed = untimed;
-    pthread_mutex_unlock(&mark->lock);
+    if (status != HYBRID_OK) /* no thread must wait for a setting that is never reached */
+        fake_mark_reach(mark, turn, status);
+    return status;
 }
 
 hybrid_status fake_mark_set(hy_lane *base, hy_mark *mark)
 {
-    set_untimed(mark, 0);
-    return set_mark(base, mark);
+    return set_mark(base, mark, 0);
 }
 
 hybrid_status fake_mark_untimed(hy_lane *base, hy_mark *mark)
 {
-    set_untimed(mark, 1);
-    return set_mark(base, mark);
+    return set_mark(base, mark, 1);
 }
 
 hybrid_status fake_lane_wait(hy_lane *base, hy_mark *mark)
 {
-    lane *on;
-    const int64_t turn = last_turn(mark, &on);
+    hy_lane *on;
+    const int64_t turn = fake_mark_latest(mark, &on);
+
     return push((lane *)base, &(entry){.action = WAIT, .mark = mark, .turn = turn});
+}
+
+void fake_lane_report(hy_lane *base)
+{
+    lane *l = (lane *)base;
+
+    pthread_mutex_lock(&l->lock);
+    l->reported = 1;
+    pthread_mutex_unlock(&l->lock);
 }
 
 /* ---- open and close ---- */

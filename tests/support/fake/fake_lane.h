@@ -20,6 +20,21 @@ hybrid_status fake_host_wait(hy_mark *mark);
 hybrid_status fake_mark_reached(hy_mark *mark, int *out);
 int64_t fake_mark_ns(const hy_mark *mark);
 
+/* ---- between fake_lane.c and fake_mark.c ---- */
+
+/* Begins a setting of the mark on a lane, and returns its number. fake_mark_reach() ends
+   it with the status of the lane. fake_mark_wait() returns that status once the setting
+   has ended. With `untimed`, nobody may ask for the time. */
+int64_t fake_mark_begin(hy_mark *mark, hy_lane *on, int untimed);
+void fake_mark_reach(hy_mark *mark, int64_t turn, hybrid_status status);
+hybrid_status fake_mark_wait(hy_mark *mark, int64_t turn);
+
+/* Returns the number of the latest setting, and sets *on to its lane. */
+int64_t fake_mark_latest(hy_mark *mark, hy_lane **on);
+
+/* The failure of the lane has been told: the lane works again once it is idle. */
+void fake_lane_report(hy_lane *lane);
+
 /* Returns the backend that created the mark. */
 const hy_backend *fake_mark_backend(const hy_mark *mark);
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "base/memory/results.h"
 #include "support/engines/io_fixture.h"
 
 void io_ok(hybrid_status status)
@@ -22,4 +23,25 @@ void io_expect(hybrid_status is, hybrid_status wanted, const char *part)
     if (is != wanted || !strstr(io_ctx->message.text, part))
         fail_msg("status %d: '%s' is not in '%s'", (int)is, part, io_ctx->message.text);
     hy_message_clear(&io_ctx->message);
+}
+
+int64_t io_fail_each(hybrid_status (*call)(void))
+{
+    hybrid_status status = HYBRID_NO_MEMORY;
+    int64_t failed       = -1;
+
+    hy_results_trim(io_ctx);
+    const int64_t used = hy_meter_used(&io_ctx->memory.meter);
+    while (status != HYBRID_OK) {
+        failed++;
+        assert_in_range(failed, 0, 1000);
+        io_ctx->memory.failures = failed + 1;
+        status                  = call();
+        io_ctx->memory.failures = 0;
+        assert_true(status == HYBRID_OK || status == HYBRID_NO_MEMORY);
+        hy_message_clear(&io_ctx->message);
+        hy_results_trim(io_ctx);
+        assert_int_equal(hy_meter_used(&io_ctx->memory.meter), used);
+    }
+    return failed;
 }

@@ -12,4 +12,9 @@ void io_ok(hybrid_status status);
    `part`. Clears the message. */
 void io_expect(hybrid_status is, hybrid_status wanted, const char *part);
 
+/* Calls `call` again and again, each time with another allocation of io_ctx that fails,
+   until it returns HYBRID_OK. Every failure must be NO_MEMORY and leave no memory in use.
+   Returns the number of allocations that failed. */
+int64_t io_fail_each(hybrid_status (*call)(void));
+
 #endif /* IO_STATUS_H */

@@ -60,3 +60,16 @@ hybrid_csr sample_random(int64_t rows, int64_t cols, int64_t most, hybrid_type t
     ptr[rows] = A.nnz = k;
     return A;
 }
+
+void csr_same(const hybrid_csr *A, const hybrid_csr *B)
+{
+    assert_int_equal(A->type, B->type);
+    assert_int_equal(A->rows, B->rows);
+    assert_int_equal(A->cols, B->cols);
+    assert_int_equal(A->nnz, B->nnz);
+    assert_memory_equal(A->row_ptr, B->row_ptr, (size_t)(A->rows + 1) * 8);
+    if (A->nnz == 0)
+        return;
+    assert_memory_equal(A->col, B->col, (size_t)A->nnz * 4);
+    assert_memory_equal(A->val, B->val, (size_t)A->nnz * hy_value_size(A->type));
+}

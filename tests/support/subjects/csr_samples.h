@@ -27,4 +27,7 @@ uint64_t sample_mix(uint64_t x);
    previous one. Every 5th row is empty. The value of an entry is its number. */
 hybrid_csr sample_random(int64_t rows, int64_t cols, int64_t most, hybrid_type type);
 
+/* Checks that A and B have the same shape, entries and bits of values. */
+void csr_same(const hybrid_csr *A, const hybrid_csr *B);
+
 #endif /* CSR_SAMPLES_H */

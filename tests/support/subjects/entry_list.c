@@ -209,15 +209,15 @@ void entry_list_check(entry_list *l, hybrid_type type)
 
 void entry_list_sizes(int64_t run, int64_t block, int64_t piece)
 {
-    hy_entry_sort_run = run;
-    hy_runs_block     = block;
-    hy_records_piece  = piece;
+    io_sizes.run           = run;
+    io_sizes.merge_block   = block;
+    io_sizes.records_piece = piece;
 }
 
 int entry_list_reset(void **state)
 {
     (void)state;
-    entry_list_sizes(0, 4096, 1 << 16);
+    io_sizes                 = hy_usual_io_sizes;
     io_ctx->memory.meter.cap = 0;
     hy_message_clear(&io_ctx->message);
     return 0;

@@ -4,7 +4,6 @@
    A pipe or a compressed file must give the matrix, or the error message, that a mapped
    file gives. */
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "tests/support/inputs/feed.h"
 #include "tests/support/engines/io_fixture.h"
 #include "tests/support/inputs/random.h"
+#include "tests/support/subjects/csr_samples.h"
 
 enum { MIB = 1 << 20 };
 
@@ -44,15 +44,6 @@ static text make_entries(int rows, int per_row, int ascending)
     return t;
 }
 
-static void check_same(const hybrid_csr *A, const hybrid_csr *B)
-{
-    assert_int_equal(A->nnz, B->nnz);
-    assert_int_equal(A->rows, B->rows);
-    assert_memory_equal(A->row_ptr, B->row_ptr, (size_t)(A->rows + 1) * 8);
-    assert_memory_equal(A->col, B->col, (size_t)A->nnz * sizeof(int32_t));
-    assert_memory_equal(A->val, B->val, (size_t)A->nnz * 8);
-}
-
 /* All ways of reading must give the same matrix. Unless the file is mapped, only a window
    of the text may be in memory. */
 static void check_ways(int ascending)
@@ -73,7 +64,7 @@ static void check_ways(int ascending)
         peak[how] = hy_meter_peak(&io_ctx->memory.meter) - used;
         way_close(&w, &t);
         assert_int_equal(hy_csr_check(io_ctx, &A[how], "A"), HYBRID_OK);
-        check_same(&A[MAPPED], &A[how]);
+        csr_same(&A[MAPPED], &A[how]);
         assert_true(peak[how] <= peak[MAPPED] + 3 * MIB);
     }
     for (int how = 0; how < WAYS; how++)
@@ -201,8 +192,8 @@ static void allocations_fail(void **state)
     way w;
     (void)state;
 
-    hy_window_bytes = MIB + MIB / 2; /* the second window is larger than the first */
-    assert_true(t.bytes > hy_window_bytes);
+    io_sizes.window = MIB + MIB / 2; /* the second window is larger than the first */
+    assert_true(t.bytes > io_sizes.window);
     for (int64_t n = 1; status != HYBRID_OK; n++) {
         hybrid_csr A     = {.rows = -1};
         const char *path = way_open(&w, PACKED, &t);
@@ -220,16 +211,16 @@ static void allocations_fail(void **state)
         assert_int_equal(status, HYBRID_NO_MEMORY);
         assert_int_equal(A.rows, -1);
     }
-    hy_window_bytes = 0;
+    io_sizes.window = 0;
     assert_true(failed >= 15);
     free(t.data);
 }
 
 static int open_all(void **state)
 {
-    signal(SIGPIPE, SIG_IGN);
-    hy_window_bytes = 0; /* all windows are as small as the first */
-    return io_group_open(state);
+    io_group_open(state);
+    io_sizes.window = 0; /* all windows are as small as the first */
+    return 0;
 }
 
 int main(void)

@@ -1,7 +1,6 @@
 /* tests/unit/io/test_list.c - lists of edges and entries: what the reader guesses,
    options, faults, and large lists against Matrix Market files with the same entries. */
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,8 +16,10 @@
 #include "io/sort/entry_sort.h"
 #include "io/sort/runs.h"
 #include "support/engines/io_fixture.h"
+#include "support/files/io_status.h"
 #include "support/inputs/feed.h"
 #include "support/inputs/random.h"
+#include "support/subjects/csr_samples.h"
 
 enum { NAME_BYTES = 512 };
 
@@ -324,23 +325,10 @@ static void make_both(int count, const char *head, char separator, int base, tex
     }
 }
 
-static void check_same(const hybrid_csr *A, const hybrid_csr *B)
-{
-    assert_int_equal(A->rows, B->rows);
-    assert_int_equal(A->cols, B->cols);
-    assert_int_equal(A->nnz, B->nnz);
-    assert_memory_equal(A->row_ptr, B->row_ptr, (size_t)(A->rows + 1) * 8);
-    assert_memory_equal(A->col, B->col, (size_t)A->nnz * 4);
-    assert_memory_equal(A->val, B->val, (size_t)A->nnz * 8);
-}
-
 static int reset(void **state)
 {
     (void)state;
-    hy_window_bytes      = (size_t)16 << 20;
-    hy_lines_block_bytes = (size_t)1 << 17;
-    hy_entry_sort_run    = 0;
-    hy_runs_block        = 4096;
+    io_sizes = hy_usual_io_sizes;
     return 0;
 }
 
@@ -356,15 +344,13 @@ static void check_large(const char *head, char separator, int base)
     if (hy_read_mtx_memory(io_ctx, "t", mtx.data, mtx.bytes, HYBRID_F64, &A) != HYBRID_OK)
         fail_msg("%s", io_ctx->message.text);
     for (int how = 0; how < WAYS; how++) {
-        const int small      = how % 2;
-        hy_window_bytes      = small ? 0 : (size_t)16 << 20;
-        hy_entry_sort_run    = small ? 7777 : 0;
-        hy_runs_block        = small ? 100 : 4096;
-        hy_lines_block_bytes = small ? 3000 : (size_t)1 << 17;
+        io_sizes = hy_usual_io_sizes;
+        if (how % 2)
+            io_sizes_small(7777);
         if (read_file(way_open(&w, how, &list), &B) != HYBRID_OK)
             fail_msg("way %d: %s", how, io_ctx->message.text);
         way_close(&w, &list);
-        check_same(&A, &B);
+        csr_same(&A, &B);
         hy_csr_free(io_ctx, &B);
     }
     hy_csr_free(io_ctx, &A);
@@ -380,32 +366,19 @@ static void large_lists(void **state)
     check_large("% 600 600 80000\n", ' ', 1);
 }
 
-static void each_allocation_may_fail(void **state)
+static hybrid_status read_small(void)
 {
-    hybrid_status status;
-    int64_t failing = 0;
     hybrid_csr A;
 
-    (void)state;
-    hy_results_trim(io_ctx);
-    const int64_t used = hy_meter_used(&io_ctx->memory.meter);
-    do {
-        io_ctx->memory.failures = ++failing;
-        status                  = read_text("l.tsv", "1 2\n2 3\n", "type=f32", &A);
-        io_ctx->memory.failures = 0;
-        assert_true(status == HYBRID_OK || status == HYBRID_NO_MEMORY);
-        if (status == HYBRID_OK)
-            hy_csr_free(io_ctx, &A);
-        hy_results_trim(io_ctx);
-        assert_int_equal(hy_meter_used(&io_ctx->memory.meter), used);
-    } while (status != HYBRID_OK);
-    assert_in_range(failing, 15, 1000);
+    HY_TRY(read_text("l.tsv", "1 2\n2 3\n", "type=f32", &A));
+    hy_csr_free(io_ctx, &A);
+    return HYBRID_OK;
 }
 
-static int open_all(void **state)
+static void each_allocation_may_fail(void **state)
 {
-    signal(SIGPIPE, SIG_IGN);
-    return io_group_open(state);
+    (void)state;
+    assert_in_range(io_fail_each(read_small), 14, 1000);
 }
 
 int main(void)
@@ -418,5 +391,5 @@ int main(void)
         cmocka_unit_test_teardown(large_lists, reset),
         cmocka_unit_test(each_allocation_may_fail),
     };
-    return cmocka_run_group_tests(tests, open_all, io_group_close);
+    return cmocka_run_group_tests(tests, io_group_open, io_group_close);
 }

@@ -94,8 +94,8 @@ static void check_blocks(hy_context *with, const char *symmetry, int mirror)
 
     read_slowly(text, mirror, value, stored);
     for (int i = 0; i < 15; i++) {
-        hy_lines_block_bytes = blocks[i % 5];
-        hy_build_bucket      = buckets[i / 5];
+        io_sizes.lines_block = blocks[i % 5];
+        io_sizes.bucket      = buckets[i / 5];
         assert_int_equal(hy_read_mtx_memory(with, "x", text, bytes, HYBRID_F64, &A),
                          HYBRID_OK);
         assert_int_equal(hy_csr_check(with, &A, "A"), HYBRID_OK);
@@ -115,8 +115,7 @@ static void any_blocks_and_threads(void **state)
         check_blocks(with, "skew-symmetric", -1);
         io_close(with);
     }
-    hy_lines_block_bytes = 1 << 17;
-    hy_build_bucket      = 1 << 15;
+    io_sizes = hy_usual_io_sizes;
 }
 
 /* ---- entries in order ---- */
@@ -175,8 +174,8 @@ static void any_order(void **state)
         hy_context *with = io_open(i % 8 < 4 ? 1 : 4);
         hybrid_csr A;
         read_slowly(text, 0, value, stored);
-        hy_lines_block_bytes = blocks[i % 4];
-        hy_build_bucket      = i % 4 == 3 ? 1 << 15 : 100;
+        io_sizes.lines_block = blocks[i % 4];
+        io_sizes.bucket      = i % 4 == 3 ? 1 << 15 : 100;
         assert_int_equal(hy_read_mtx_memory(with, "x", text, bytes, HYBRID_F64, &A),
                          HYBRID_OK);
         assert_int_equal(hy_csr_check(with, &A, "A"), HYBRID_OK);
@@ -193,8 +192,7 @@ static void any_order(void **state)
         io_close(with);
         free(text);
     }
-    hy_lines_block_bytes = 1 << 17;
-    hy_build_bucket      = 1 << 15;
+    io_sizes = hy_usual_io_sizes;
 }
 
 /* If there are too many lines, the message names the first surplus line, unless an
@@ -217,7 +215,7 @@ static void first_of_too_many(void **state)
             snprintf(want, sizeof want, "x:%d: column index 0 is below 1", bad + 2);
         else
             snprintf(want, sizeof want, "x:53: there are more than the 50 entries");
-        hy_lines_block_bytes = blocks[i % 4];
+        io_sizes.lines_block = blocks[i % 4];
         hy_message_clear(&with->message);
         assert_int_equal(
             hy_read_mtx_memory(with, "x", text, (size_t)(p - text), HYBRID_F64, &A),
@@ -225,7 +223,7 @@ static void first_of_too_many(void **state)
         if (strstr(with->message.text, want) != with->message.text)
             fail_msg("'%s', not '%s'", with->message.text, want);
     }
-    hy_lines_block_bytes = 1 << 17;
+    io_sizes = hy_usual_io_sizes;
     io_close(with);
 }
 
@@ -256,13 +254,13 @@ static void check_first_bad(hy_context *ctx, size_t first, size_t second)
     spoil(text, bytes * second / 100);
     for (int i = 0; i < 200; i++) {
         const size_t blocks[] = {bytes / 2, bytes / 2, bytes / 3, 1000, 1};
-        hy_lines_block_bytes  = blocks[i % 5];
+        io_sizes.lines_block  = blocks[i % 5];
         hy_message_clear(&ctx->message);
         assert_int_equal(hy_read_mtx_memory(ctx, "x", text, bytes, HYBRID_F64, &A),
                          HYBRID_BAD_FILE);
         assert_ptr_equal(strstr(ctx->message.text, want), ctx->message.text);
     }
-    hy_lines_block_bytes = 1 << 17;
+    io_sizes = hy_usual_io_sizes;
     free(text);
 }
 

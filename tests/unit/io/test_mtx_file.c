@@ -3,7 +3,6 @@
    hy_read_mtx() is the oracle: whatever the windows, the runs and the way to the text,
    the matrix has the same bits, and a fault gives the same sentence. */
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,8 +19,10 @@
 #include "io/sort/entry_sort.h"
 #include "io/sort/runs.h"
 #include "support/engines/io_fixture.h"
+#include "support/files/io_status.h"
 #include "support/inputs/feed.h"
 #include "support/inputs/random.h"
+#include "support/subjects/csr_samples.h"
 
 static hybrid_status read_file(const char *path, hybrid_csr *out)
 {
@@ -29,26 +30,10 @@ static hybrid_status read_file(const char *path, hybrid_csr *out)
     return hy_matrix_file_read(io_ctx, hy_file_formats, path, out);
 }
 
-static void check_same(const hybrid_csr *A, const hybrid_csr *B)
-{
-    assert_int_equal(A->type, B->type);
-    assert_int_equal(A->rows, B->rows);
-    assert_int_equal(A->cols, B->cols);
-    assert_int_equal(A->nnz, B->nnz);
-    assert_memory_equal(A->row_ptr, B->row_ptr, (size_t)(A->rows + 1) * 8);
-    if (A->nnz > 0) {
-        assert_memory_equal(A->col, B->col, (size_t)A->nnz * 4);
-        assert_memory_equal(A->val, B->val, (size_t)A->nnz * hy_value_size(A->type));
-    }
-}
-
 static int reset(void **state)
 {
     (void)state;
-    hy_window_bytes          = (size_t)16 << 20;
-    hy_lines_block_bytes     = (size_t)1 << 17;
-    hy_entry_sort_run        = 0;
-    hy_runs_block            = 4096;
+    io_sizes                 = hy_usual_io_sizes;
     io_ctx->memory.meter.cap = 0;
     return 0;
 }
@@ -104,7 +89,7 @@ static void check_file(const char *path)
         assert_string_equal(io_ctx->message.text, said);
     if (want != HYBRID_OK)
         return;
-    check_same(&A, &B);
+    csr_same(&A, &B);
     hy_csr_free(io_ctx, &A);
     hy_csr_free(io_ctx, &B);
 }
@@ -113,8 +98,8 @@ static void files_of_tests(void **state)
 {
     (void)state;
     assert_in_range(each_file(check_file), 60, 500);
-    hy_entry_sort_run    = 2;
-    hy_lines_block_bytes = 16;
+    io_sizes.run         = 2;
+    io_sizes.lines_block = 16;
     assert_in_range(each_file(check_file), 60, 500);
 }
 
@@ -164,14 +149,12 @@ static void check_text(const char *field, const char *symmetry)
     for (int how = 0; how < WAYS; how++)
         for (int small = 0; small < 2; small++) {
             reset(NULL);
-            hy_window_bytes      = small ? 0 : (size_t)16 << 20;
-            hy_entry_sort_run    = small ? 2777 : 0;
-            hy_runs_block        = small ? 100 : 4096;
-            hy_lines_block_bytes = small ? 3000 : (size_t)1 << 17;
+            if (small)
+                io_sizes_small(2777);
             if (read_file(way_open(&w, how, &t), &B) != HYBRID_OK)
                 fail_msg("way %d: %s", how, io_ctx->message.text);
             way_close(&w, &t);
-            check_same(&A, &B);
+            csr_same(&A, &B);
             hy_csr_free(io_ctx, &B);
         }
     hy_csr_free(io_ctx, &A);
@@ -248,34 +231,21 @@ static void memory_is_bounded(void **state)
     free(t.data);
 }
 
-static void each_allocation_may_fail(void **state)
+static hybrid_status read_gzip(void)
 {
-    hybrid_status status;
-    int64_t failing = 0;
+    char path[512];
     hybrid_csr A;
 
-    (void)state;
-    hy_results_trim(io_ctx);
-    const int64_t used = hy_meter_used(&io_ctx->memory.meter);
-    do {
-        char path[512];
-        snprintf(path, sizeof path, "%s::type=f64", io_data("good_gzip.mtx.gz"));
-        io_ctx->memory.failures = ++failing;
-        status                  = read_file(path, &A);
-        io_ctx->memory.failures = 0;
-        assert_true(status == HYBRID_OK || status == HYBRID_NO_MEMORY);
-        if (status == HYBRID_OK)
-            hy_csr_free(io_ctx, &A);
-        hy_results_trim(io_ctx);
-        assert_int_equal(hy_meter_used(&io_ctx->memory.meter), used);
-    } while (status != HYBRID_OK);
-    assert_in_range(failing, 20, 1000);
+    snprintf(path, sizeof path, "%s::type=f64", io_data("good_gzip.mtx.gz"));
+    HY_TRY(read_file(path, &A));
+    hy_csr_free(io_ctx, &A);
+    return HYBRID_OK;
 }
 
-static int open_all(void **state)
+static void each_allocation_may_fail(void **state)
 {
-    signal(SIGPIPE, SIG_IGN);
-    return io_group_open(state);
+    (void)state;
+    assert_in_range(io_fail_each(read_gzip), 19, 1000);
 }
 
 int main(void)
@@ -287,5 +257,5 @@ int main(void)
         cmocka_unit_test_teardown(memory_is_bounded, reset),
         cmocka_unit_test_teardown(each_allocation_may_fail, reset),
     };
-    return cmocka_run_group_tests(tests, open_all, io_group_close);
+    return cmocka_run_group_tests(tests, io_group_open, io_group_close);
 }

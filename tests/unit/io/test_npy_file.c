@@ -169,13 +169,12 @@ static void files_are_read_in_place_or_spilled(void **state)
 /* Gzip data of many windows are decompressed to a temporary file. */
 static void long_streams_are_spilled(void **state)
 {
-    const size_t before = hy_window_bytes;
     hybrid_dense X;
     hy_matrix_file file;
     size_t bytes;
 
     (void)state;
-    hy_window_bytes = 4096;
+    io_sizes.window = 4096;
     dense_make(700, 500, 0, HYBRID_COL_MAJOR, 1, f64, &X);
     io_ok(hy_write_npy(io_ctx, io_temp("x.npy"), &X));
     char *all = io_load(io_temp("x.npy"), &bytes), *found = malloc(bytes);
@@ -187,7 +186,7 @@ static void long_streams_are_spilled(void **state)
     io_ok(hy_stored_read(&file.values, 0, file.values.count, found));
     assert_memory_equal(found, X.data, bytes - 128);
     hy_matrix_file_close(&file);
-    hy_window_bytes = before;
+    io_sizes = hy_usual_io_sizes;
     free(found);
     free(all);
     dense_free(&X);

@@ -15,6 +15,7 @@
 #include "partition/pattern/chunks.h"
 #include "partition/format/pack.h"
 #include "partition/move/sources.h"
+#include "tests/support/inputs/blocked.h"
 #include "tests/support/inputs/builder.h"
 #include "tests/support/runs/gathered.h"
 #include "tests/support/engines/group.h"
@@ -374,37 +375,22 @@ static void bytes_grow_with_rows(void **state)
     matrix_free(&A);
 }
 
+static size_t bytes_of(const hy_features *f)
+{
+    return hy_pack_hrpb_bytes(f, &rules[0]);
+}
+
+static hybrid_status pack(hy_job *job)
+{
+    return hy_pack_hrpb(job, &rules[0]);
+}
+
 static void failures_leave_nothing(void **state)
 {
-    test_case c;
-    hy_profile profile;
-    const int64_t before = hy_meter_used(&ctx->memory.meter);
+    static const blocked_format format = {.bytes = bytes_of, .pack = pack};
 
     (void)state;
-    case_named("banded", kinds[0], &c);
-    current = &rules[0];
-    assert_int_equal(hy_inspect(ctx, &c.A, NULL, 0, NULL, &profile), HYBRID_OK);
-    const hy_problem p = {.op = HY_SPMM, .ctx = ctx, .A = &c.A};
-    hy_chunk chunk     = {.row_end = c.A.rows, .features = profile.features};
-    const size_t bytes = hy_pack_hrpb_bytes(&chunk.features, current);
-    hy_job job         = {.problem = &p, .chunk = &chunk};
-    job.pack.mem       = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
-    hy_profile_free(ctx, &profile);
-    for (int failing = 1; failing <= 2; failing++) {
-        ctx->memory.failures = failing;
-        assert_int_equal(hy_pack_hrpb(&job, current), HYBRID_NO_MEMORY);
-        assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
-    }
-    ctx->memory.failures = 0;
-    hy_message_clear(&ctx->message);
-    job.pack.mem.bytes = 1000;
-    assert_int_equal(hy_pack_hrpb(&job, current), HYBRID_BAD_STATE);
-    assert_non_null(strstr(ctx->message.text, " were reserved"));
-    chunk.features.nnz--;
-    assert_int_equal(hy_pack_hrpb(&job, current), HYBRID_BAD_STATE);
-    assert_int_equal(hy_meter_used(&ctx->memory.meter), before);
-    free(job.pack.mem.ptr);
-    case_free(&c);
+    blocked_check_failures(ctx, &format, 2);
 }
 
 int main(void)

@@ -22,6 +22,7 @@
 #include "tests/support/check/oracle.h"
 #include "tests/support/check/poison.h"
 #include "tests/support/check/tiled_reader.h"
+#include "tests/support/subjects/tiled_matrices.h"
 
 extern const hy_backend_ops hy_host_backend_ops;
 
@@ -180,48 +181,6 @@ static void packs_of_the_paper_are_padded(void **state)
 
 /* ---- larger matrices ---- */
 
-/* Makes a band of nine diagonals. With step != 1 its rows are permuted. */
-static hybrid_csr band(int64_t rows, int64_t step, test_kind kind)
-{
-    builder b = build_start(rows, rows);
-
-    for (int64_t i = 0; i < rows; i++) {
-        const int64_t middle = i * step % rows;
-        for (int64_t j = middle - 4; j <= middle + 4; j++)
-            if (j >= 0 && j < rows)
-                build_add(&b, j);
-        build_end_row(&b);
-    }
-    return build_finish(&b, 8, kind);
-}
-
-/* Makes a matrix of which each row panel needs `width` rows of X. Tests choose widths
-   that need one tile, that fill tiles exactly, or that need one row more. */
-static hybrid_csr spread(int64_t rows, int64_t width, test_kind kind)
-{
-    builder b = build_start(rows, width);
-
-    for (int64_t i = 0; i < rows; i++) {
-        for (int64_t j = i % 256; j < width; j += 256)
-            build_add(&b, j);
-        build_end_row(&b);
-    }
-    return build_finish(&b, 8, kind);
-}
-
-/* Makes a matrix with short rows, empty rows, and one very long row. */
-static hybrid_csr skewed(int64_t rows, int64_t cols, test_kind kind)
-{
-    builder b = build_start(rows, cols);
-
-    for (int64_t i = 0; i < rows; i++) {
-        for (int64_t j = 0; j < (i == rows / 2 ? 4000 : i % 5); j++)
-            build_add(&b, test_below(3, (uint64_t)(9 * i + j), cols));
-        build_end_row(&b);
-    }
-    return build_finish(&b, 8, kind);
-}
-
 /* Forms (parameters) of the tiled variant in which the fake device computes. */
 static const char *const forms[] = {
     NULL,
@@ -284,15 +243,15 @@ static void panels_and_tiles_have_edges(void **state)
 
     (void)state;
     for (int i = 0; i < 8; i++)
-        check_all(spread(shapes[i][0], shapes[i][1], kinds[i % 2]), kinds[i % 2]);
+        check_all(tiled_spread(shapes[i][0], shapes[i][1], kinds[i % 2]), kinds[i % 2]);
 }
 
 static void long_and_empty_rows_are_whole(void **state)
 {
     (void)state;
-    check_all(skewed(3000, 9000, kinds[0]), kinds[0]);
+    check_all(tiled_skewed(3000, 9000, kinds[0]), kinds[0]);
     /* X has several slabs (ranges of rows) */
-    check_all(skewed(700, 70000, kinds[1]), kinds[1]);
+    check_all(tiled_skewed(700, 70000, kinds[1]), kinds[1]);
 }
 
 /* Sorting restores a permuted band. A band in order and random rows are not sorted. */
@@ -301,8 +260,8 @@ static void rows_are_sorted_when_it_pays(void **state)
     hybrid_csr random;
 
     (void)state;
-    assert_true(check_all(band(4000, 1411, kinds[0]), kinds[0]) > 0);
-    assert_int_equal(check_all(band(4000, 1, kinds[1]), kinds[1]), 0);
+    assert_true(check_all(tiled_band(4000, 1411, kinds[0]), kinds[0]) > 0);
+    assert_int_equal(check_all(tiled_band(4000, 1, kinds[1]), kinds[1]), 0);
     matrix_random(3000, 3000, 6, 3, kinds[0], &random);
     assert_int_equal(check_all(random, kinds[0]), 0);
 }
@@ -311,24 +270,10 @@ static void sorting_can_be_forced(void **state)
 {
     (void)state;
     order = HY_TILED_SORT_NEVER;
-    assert_int_equal(check_all(band(4000, 1411, kinds[0]), kinds[0]), 0);
+    assert_int_equal(check_all(tiled_band(4000, 1411, kinds[0]), kinds[0]), 0);
     order = HY_TILED_SORT_ALWAYS;
-    assert_true(check_all(band(4000, 1411, kinds[0]), kinds[0]) > 0);
+    assert_true(check_all(tiled_band(4000, 1411, kinds[0]), kinds[0]) > 0);
     order = HY_TILED_SORT_IF_BETTER;
-}
-
-/* Makes a matrix with all entries in two columns, in turn: the strips of a panel share
-   both, or, once sorted, one. `cols` 1: all are in one column, so that sorting changes
-   nothing. */
-static hybrid_csr in_turn(int64_t rows, int64_t cols, test_kind kind)
-{
-    builder b = build_start(rows, cols);
-
-    for (int64_t i = 0; i < rows; i++) {
-        build_add(&b, i % cols);
-        build_end_row(&b);
-    }
-    return build_finish(&b, 8, kind);
 }
 
 /* In the paper's form rows stay sorted only if sorting raises rho, the mean number of a
@@ -337,8 +282,8 @@ static void rows_of_the_paper_are_sorted_if_they_share_more(void **state)
 {
     (void)state;
     paper = 1;
-    assert_true(check_all(in_turn(1000, 2, kinds[0]), kinds[0]) > 0);
-    assert_int_equal(check_all(in_turn(1000, 1, kinds[1]), kinds[1]), 0);
+    assert_true(check_all(tiled_in_turn(1000, 2, kinds[0]), kinds[0]) > 0);
+    assert_int_equal(check_all(tiled_in_turn(1000, 1, kinds[1]), kinds[1]), 0);
     paper = 0;
 }
 
@@ -346,7 +291,7 @@ static void rows_of_the_paper_are_sorted_if_they_share_more(void **state)
 
 static void bytes_grow_with_rows(void **state)
 {
-    hybrid_csr A = skewed(900, 40, kinds[0]);
+    hybrid_csr A = tiled_skewed(900, 40, kinds[0]);
     hy_profile profile;
 
     (void)state;
@@ -366,7 +311,7 @@ static void bytes_grow_with_rows(void **state)
 /* Checks that packing a chunk fails without a leak if any of its allocations fails. */
 static void check_failures(void)
 {
-    hybrid_csr A         = band(3000, 1411, kinds[0]);
+    hybrid_csr A         = tiled_band(3000, 1411, kinds[0]);
     const int64_t before = hy_meter_used(&ctx->memory.meter);
     hy_profile profile;
     int failing = 1;

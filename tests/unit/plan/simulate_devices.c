@@ -2,12 +2,12 @@
    for docs/performance.md.
 
    Each device has its own bus. The rates are those of a machine with one device
-   (support/fake/simulated.h).
+   (support/simulated/simulated.h).
 
    Usage: simulate_devices */
 #include <stdio.h>
 
-#include "support/fake/simulated.h"
+#include "support/simulated/simulated.h"
 
 /* Returns a machine with the measured rates of H200 devices with a PCIe 5 x16 bus each,
    and 16 host cores. `pinned`: operands are pinned, so that cores move nothing. All

@@ -1,7 +1,7 @@
 /* tests/unit/plan/test_simulated.c - the queue with up to 8 simulated devices.
 
    Every row must be claimed once, bytes must be those of the product, and no time may be
-   below what buses and memory allow (support/fake/simulated.h). */
+   below what buses and memory allow (support/simulated/simulated.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "support/inputs/builder.h"
-#include "support/fake/simulated.h"
+#include "support/simulated/simulated.h"
 
 enum { TRIALS = 60, MOST = 8, IN_FLIGHT = 4 };
 

@@ -114,13 +114,13 @@ static void offsets_need_room_on_the_disk(void **state)
 
     (void)state;
     entry_list_sizes(100, 4, 50);
-    hy_spill_most = 24008;
+    io_sizes.spill_most = 24008;
     entry_list_check(&l, HYBRID_F64);
-    hy_spill_most = 24007;
+    io_sizes.spill_most = 24007;
     check_spill_error(&l, "the offsets of 3000 rows take 23.4 KiB, and the folder '");
     assert_non_null(
         strstr(io_ctx->message.text, " left for temporary files; give another"));
-    hy_spill_most = INT64_MAX;
+    io_sizes.spill_most = INT64_MAX;
     entry_list_check(&l, HYBRID_F64);
     free(l.entry);
 }

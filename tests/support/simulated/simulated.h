@@ -1,4 +1,5 @@
-/* tests/support/fake/simulated.h - products on simulated devices, with a virtual clock.
+/* tests/support/simulated/simulated.h - products on simulated devices, with a virtual
+   clock.
 
    The library's own queue decides which device computes which rows. The duration of a
    claim (rows that a device takes at once) follows from rates: each device has its own
