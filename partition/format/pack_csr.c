@@ -48,7 +48,7 @@ size_t hy_pack_csr_bytes(hy_op op, const hy_features *f)
 }
 
 typedef struct packing {
-    const hy_job *job;
+    hy_job *job;
     const hybrid_csr *A;
     int64_t first; /* index in A's arrays of the chunk's first entry */
     size_t size;   /* bytes of a value */
@@ -162,6 +162,39 @@ static hybrid_status gather_b_rows(void *arg, int part, int64_t begin, int64_t e
     return HYBRID_OK;
 }
 
+/* Notes where rows [begin, end) of the pack are in the arrays of B. The notes take the
+   place of the entries, which this pack does not have. */
+static hybrid_status list_b_rows(void *arg, int part, int64_t begin, int64_t end)
+{
+    const packing *p    = arg;
+    const hybrid_csr *B = p->job->problem->B;
+    int64_t *from       = (void *)p->gather_col;
+
+    (void)part;
+    for (int64_t r = begin; r < end; r++)
+        from[r] = hy_offset(B, p->touched.rows[r]);
+    return HYBRID_OK;
+}
+
+/* Lets the device read the rows of B. Packs whose rows of B have hardly any entries have
+   no room for the list; workers gather them. */
+static hybrid_status list_b(packing *p)
+{
+    hy_job *job        = p->job;
+    const int64_t rows = p->touched.count;
+
+    job->listed = (hy_listed){(void *)p->gather_col, rows, p->gather_row_ptr[rows]};
+    return hy_pool_for(job->problem->ctx->pool, HY_PACK, 0, rows, PACK_ROWS, list_b_rows,
+                       p);
+}
+
+static int can_list(const packing *p)
+{
+    const size_t room = p->job->pack.bytes - p->job->pack.at[HY_GATHER_COL];
+
+    return hy_job_collects(p->job) && (size_t)p->touched.count * 8 <= room;
+}
+
 static hybrid_status gather_b_lengths(void *arg, int part, int64_t begin, int64_t end)
 {
     const packing *p    = arg;
@@ -186,6 +219,8 @@ static hybrid_status gather_b(packing *p)
     if (!hy_pack_as_planned(p->job, p->gather_row_ptr[rows], f->gather_nnz))
         return hy_pack_changed(p->job, "touch", p->gather_row_ptr[rows], "entries of B",
                                f->gather_nnz);
+    if (can_list(p))
+        return list_b(p);
     const int64_t grain = 1 + PACK_ENTRIES / (1 + f->gather_nnz / rows);
     return hy_pool_for(ctx->pool, HY_PACK, 0, rows, grain, gather_b_rows, p);
 }
