@@ -60,6 +60,8 @@ typedef struct packing {
     int64_t *gather_row_ptr;
     int32_t *gather_col;
     char *gather_val;
+    int64_t *list; /* positions of the gathered rows in the arrays of B, if the device
+                      reads these rows; else NULL */
 } packing;
 
 /* ---- A ----------------------------------------------------------------------- */
@@ -162,37 +164,15 @@ static hybrid_status gather_b_rows(void *arg, int part, int64_t begin, int64_t e
     return HYBRID_OK;
 }
 
-/* Notes where rows [begin, end) of the pack are in the arrays of B. The notes take the
-   place of the entries, which this pack does not have. */
-static hybrid_status list_b_rows(void *arg, int part, int64_t begin, int64_t end)
-{
-    const packing *p    = arg;
-    const hybrid_csr *B = p->job->problem->B;
-    int64_t *from       = (void *)p->gather_col;
-
-    (void)part;
-    for (int64_t r = begin; r < end; r++)
-        from[r] = hy_offset(B, p->touched.rows[r]);
-    return HYBRID_OK;
-}
-
-/* Lets the device read the rows of B. Packs whose rows of B have hardly any entries have
-   no room for the list; workers gather them. */
-static hybrid_status list_b(packing *p)
-{
-    hy_job *job        = p->job;
-    const int64_t rows = p->touched.count;
-
-    job->listed = (hy_listed){(void *)p->gather_col, rows, p->gather_row_ptr[rows]};
-    return hy_pool_for(job->problem->ctx->pool, HY_PACK, 0, rows, PACK_ROWS, list_b_rows,
-                       p);
-}
-
-static int can_list(const packing *p)
+/* Returns where to note the positions of the rows in the arrays of B, if the device reads
+   their entries; the list takes the place of the entries. Returns NULL if workers gather
+   the rows, as they do if rows of B have too few entries for the list to fit. */
+static int64_t *list_of(const packing *p)
 {
     const size_t room = p->job->pack.bytes - p->job->pack.at[HY_GATHER_COL];
+    const int fits    = (size_t)p->touched.count * sizeof(int64_t) <= room;
 
-    return hy_job_collects(p->job) && (size_t)p->touched.count * 8 <= room;
+    return hy_job_collects(p->job) && fits ? (void *)p->gather_col : NULL;
 }
 
 static hybrid_status gather_b_lengths(void *arg, int part, int64_t begin, int64_t end)
@@ -202,8 +182,10 @@ static hybrid_status gather_b_lengths(void *arg, int part, int64_t begin, int64_
 
     (void)part;
     for (int64_t r = begin; r < end; r++) {
-        const int64_t row    = p->touched.rows[r];
-        p->gather_row_ptr[r] = hy_offset(B, row + 1) - hy_offset(B, row);
+        const int64_t row = p->touched.rows[r], from = hy_offset(B, row);
+        p->gather_row_ptr[r] = hy_offset(B, row + 1) - from;
+        if (p->list)
+            p->list[r] = from;
     }
     return HYBRID_OK;
 }
@@ -214,13 +196,16 @@ static hybrid_status gather_b(packing *p)
     hy_context *ctx      = p->job->problem->ctx;
     const int64_t rows   = p->touched.count;
 
+    p->list = list_of(p);
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, rows, PACK_ROWS, gather_b_lengths, p));
     HY_TRY(hy_prefix_sum(ctx, p->gather_row_ptr, rows));
     if (!hy_pack_as_planned(p->job, p->gather_row_ptr[rows], f->gather_nnz))
         return hy_pack_changed(p->job, "touch", p->gather_row_ptr[rows], "entries of B",
                                f->gather_nnz);
-    if (can_list(p))
-        return list_b(p);
+    if (p->list) {
+        p->job->listed = (hy_listed){p->list, rows, p->gather_row_ptr[rows]};
+        return HYBRID_OK;
+    }
     const int64_t grain = 1 + PACK_ENTRIES / (1 + f->gather_nnz / rows);
     return hy_pool_for(ctx->pool, HY_PACK, 0, rows, grain, gather_b_rows, p);
 }

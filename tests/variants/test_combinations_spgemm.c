@@ -23,7 +23,7 @@ extern const hy_variant hy_spgemm_host_rows;
 
 enum {
     COMBINATIONS = 1500,
-    SCHEDULES    = 7,
+    SCHEDULES    = 8,
     ROWS         = 240,
     ENTRIES      = 5,
     LEAST_NAMED  = 24,
