@@ -74,6 +74,20 @@ typedef struct hy_rebasing {
     const int *gate; /* NULL, or a word in device memory: if it is 0, to[i] = -1 */
 } hy_rebasing;
 
+/* Rows of B to be copied from the caller's arrays to the device: entry k of row r of the
+   result, row_ptr[r] <= k < row_ptr[r + 1], is entry from[r] + k - row_ptr[r] of B. */
+typedef struct hy_collecting {
+    int64_t rows, entries;  /* of the result */
+    const int64_t *row_ptr; /* rows + 1 offsets in device memory; row_ptr[0] is 0 */
+    const int64_t *from;    /* positions in pinned memory; rows without entries may have
+                               any */
+    const int32_t *col;     /* arrays of B, in pinned memory of the caller */
+    const void *val;
+    int32_t *to_col; /* arrays of the result, in device memory */
+    void *to_val;
+    size_t size; /* bytes of a value */
+} hy_collecting;
+
 /* Result of a survey: facts that a device finds out about operands in its memory, so that
    patterns need not be copied to the host. */
 typedef struct hy_survey {
@@ -247,6 +261,10 @@ typedef struct hy_backend_ops {
     hybrid_status (*alloc_result)(hy_backend *self, size_t bytes, const char *what,
                                   void **out);
     void (*free_result)(hy_backend *self, void *ptr);
+
+    /* (optional, with pin and pinned) Enqueues the copies that c describes. Kernels read
+       host memory through the bus, so that no worker copies rows. */
+    hybrid_status (*collect)(hy_lane *lane, const hy_collecting *c);
 
     /* (optional) Enqueues products[i] = number of scalar products of row i of A*B, the
        sum of the lengths of B's rows over the entries of row i. Every number is below

@@ -10,6 +10,7 @@
                      while the next block arrives
      entries         each entry of B is a block; all row offsets of B stay on the device
      gathered        no block is on the device: each chunk brings the rows that it needs
+     collected       as gathered, but the device reads the rows from host memory itself
 
    All functions are pure. */
 #ifndef HY_IMAGE_H
@@ -42,8 +43,10 @@ typedef enum hy_axis {
     HY_AXIS_ROWS,    /* a ring of rows: each row is a block */
     HY_AXIS_COLS,    /* blocks of columns, as a ring if not all fit */
     HY_AXIS_ENTRIES, /* a ring of entries of B */
-    HY_AXIS_GATHERED /* nothing is on the device: each chunk brings the rows that it
-                        touches */
+    HY_AXIS_GATHERED, /* nothing is on the device: each chunk brings the rows that it
+                         touches */
+    HY_AXIS_COLLECTED /* the same, and the device reads these rows of B from pinned host
+                         memory, if it can; otherwise workers gather them */
 } hy_axis;
 
 enum {
@@ -66,8 +69,8 @@ typedef struct hy_image {
     int64_t before, after; /* ROWS: number of first and of last rows of X that are not
                               sent, because chunks of this device touch none of them.
                               Their room on the device is undefined. 0 in rings. */
-    hy_axis axis;   /* how the image is divided. If it is HY_AXIS_NONE or
-                       HY_AXIS_GATHERED, the fields below are 0. */
+    hy_axis axis;   /* how the image is divided. If it is HY_AXIS_NONE,
+                       HY_AXIS_GATHERED or HY_AXIS_COLLECTED, the fields below are 0. */
     int64_t block;  /* rows, columns or entries of a block */
     int64_t held;   /* number of blocks that the device holds at once */
     int64_t span;   /* ring of entries: maximum entries of the rows of B that a chunk
@@ -130,9 +133,16 @@ int64_t hy_ring_chunks(int64_t ring, int64_t rows);
 size_t hy_image_bytes(const hy_image *image);
 size_t hy_image_room(const hy_image *image);
 
+/* hy_image_is_gathered() returns 1 if each chunk brings the rows that it touches, however
+   they reach the device. hy_image_is_collected() returns 1 if the device reads them. */
 static inline int hy_image_is_gathered(const hy_image *image)
 {
-    return image->axis == HY_AXIS_GATHERED;
+    return image->axis == HY_AXIS_GATHERED || image->axis == HY_AXIS_COLLECTED;
+}
+
+static inline int hy_image_is_collected(const hy_image *image)
+{
+    return image->axis == HY_AXIS_COLLECTED;
 }
 
 /* Returns 1 if rows of B or X pass through the device in their order: in a ring of rows

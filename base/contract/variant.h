@@ -106,6 +106,8 @@ typedef struct hy_problem {
     const struct hy_profile *profile; /* profile of the patterns of A and B
                                          (partition/pattern/inspect.h); the plan owns
                                          it */
+    int collects; /* SpGEMM, 1: the arrays of B are pinned, so that devices read rows of B
+                     themselves if the image is collected */
     hy_buffer image_memory; /* device memory of the image; empty if rows are gathered or
                                the variant computes in place */
 } hy_problem;
@@ -166,6 +168,13 @@ typedef struct hy_pack {
                     hy_pack_csr(), in bytes; 0 if there are none */
 } hy_pack;
 
+/* Rows of B that the device reads from the caller's arrays (hy_collecting). Their list is
+   where the pack would have their entries. */
+typedef struct hy_listed {
+    const int64_t *from; /* pinned memory of the pack; NULL: no rows are listed */
+    int64_t rows, entries;
+} hy_listed;
+
 /* One chunk on its way through the pipeline: prepare makes the pack, multiply reads it,
    and the result is stored. Exactly one stage owns a job at any time. */
 typedef struct hy_job {
@@ -174,6 +183,8 @@ typedef struct hy_job {
     const hy_variant *variant;
     const hy_rates *rates; /* rates with which `cost` was called for this chunk */
     hy_pack pack;      /* the operands in pinned memory; prepare writes them */
+    hy_listed listed;  /* rows of B that the copy to the device leaves out, because the
+                          device reads them itself; prepare sets it */
     hy_buffer in;      /* device memory of the pack; pack.mem if nothing is copied */
     hy_buffer work;    /* scratch of hy_cost.work_bytes on the device */
     hy_rows out;       /* result on the device, with room for hy_cost.out_bytes of the
@@ -221,6 +232,12 @@ static inline int64_t hy_job_rows(const hy_job *job)
 static inline int hy_job_gathers(const hy_job *job)
 {
     return hy_image_is_gathered(&job->problem->image);
+}
+
+/* Returns 1 if the device reads these rows from host memory. */
+static inline int hy_job_collects(const hy_job *job)
+{
+    return job->problem->collects && hy_image_is_collected(&job->problem->image);
 }
 
 struct hy_variant {

@@ -55,15 +55,15 @@ static hybrid_status pin_pieces(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-static hybrid_status unpin_pieces(void *arg, int part, int64_t begin, int64_t end)
+/* Unpins all pieces that are pinned. The calling thread does so alone, because parallel
+   loops end early once a call fails or is cancelled. */
+static void unpin_pieces(const pinning *p)
 {
-    const pinning *p = arg;
+    const int64_t pieces = count_pieces(p->device, p->pin);
 
-    (void)part;
-    for (int64_t k = begin; k < end; k++)
+    for (int64_t k = 0; k < pieces; k++)
         if (!p->done || p->done[k])
             p->device->ops->unpin(p->device, piece_of(p->device, p->pin, k).ptr);
-    return HYBRID_OK;
 }
 
 static hybrid_status touch(void *arg, int part, int64_t begin, int64_t end)
@@ -93,7 +93,7 @@ static hybrid_status pin_all(hy_context *ctx, const hy_pin *pin)
     const hybrid_status status =
         hy_pool_for(ctx->pool, HY_COMPUTE, 0, pieces, 1, pin_pieces, &p);
     if (status != HYBRID_OK)
-        hy_pool_for(ctx->pool, HY_COMPUTE, 0, pieces, 1, unpin_pieces, &p);
+        unpin_pieces(&p);
     hy_array_free(ctx, done);
     if (status != HYBRID_NO_MEMORY)
         return status;
@@ -110,12 +110,10 @@ static hybrid_status pin_all(hy_context *ctx, const hy_pin *pin)
 
 static void unpin_all(hy_context *ctx, const hy_pin *pin)
 {
-    hy_backend *device = ctx->pins.device;
-    pinning p          = {device, pin, NULL};
+    const pinning p = {ctx->pins.device, pin, NULL};
 
-    if (device)
-        hy_pool_for(ctx->pool, HY_COMPUTE, 0, count_pieces(device, pin), 1, unpin_pieces,
-                    &p);
+    if (p.device)
+        unpin_pieces(&p);
 }
 
 /* ---- ranges ---------------------------------------------------------------------- */

@@ -43,6 +43,12 @@ static const double SPARSE_CALL = 62, SPARSE_CHUNK = 7;
    million rows with 3.6 and 2.3 GiB. */
 static const double ROW_S = 25e-9, SCATTERED_ROW_S = 70e-9;
 
+/* Rows of B that a device reads from host memory: the share of the bus's rate at which
+   they arrive, and bytes that a row costs in addition, because its columns and values
+   begin and end in the middle of what the bus carries at once. On an H100 rows of 8, 32
+   and 500 entries arrived at 18, 36 and 40 GB/s, and copies at 55. */
+static const double COLLECT_RATE = 0.72, COLLECT_ROW = 64;
+
 /* Fixed cost of a call on the host: HOST_S seconds, plus the seconds to start HOST_LOOPS
    parallel loops (SpMM) or HOST_SPARSE_LOOPS (SpGEMM). Starting a loop takes launch_s of
    the host's rates, 20 us in the fitted runs. */
@@ -109,6 +115,25 @@ static double gather_s(const hy_features *f)
     return f->gather_nnz > 0 ? rows * (ROW_S + SCATTERED_ROW_S * fmin(shares, 1)) : 0;
 }
 
+/* Adds to *e a pack that is made `made` times. */
+static void add_pack(const hy_features *f, const hy_cost *cost, int collected,
+                     double made, hy_estimate *e)
+{
+    const double rows    = (double)f->gather_rows;
+    const double entries = (double)f->gather_nnz * (4 + (double)hy_value_size(f->type));
+    double sent = hy_sent_bytes(cost), packed = sent;
+    double core_s = cost->prepare_s + gather_s(f);
+
+    if (collected) { /* workers pack a list of the rows in place of their entries */
+        packed = sent - entries + 8 * rows;
+        core_s = cost->prepare_s * packed / sent + rows * ROW_S;
+        sent   = packed + (entries + COLLECT_ROW * rows) / COLLECT_RATE;
+    }
+    e->up_bytes += made * sent;
+    e->core_s += made * core_s;
+    e->memory_bytes += made * (HY_PACK_PASSES * packed + sent - packed);
+}
+
 /* Adds to *e the kernels of all chunks, and the packs made in this run. Every chunk
    counts `times` times. */
 static void add_chunks(const hy_portion *portion, const hy_layout *layout, double times,
@@ -121,12 +146,10 @@ static void add_chunks(const hy_portion *portion, const hy_layout *layout, doubl
         const double made = times * made_of(portion, layout, chunk, found);
 
         e->device_s += times * (cost.multiply_s + cost.finish_s);
-        e->up_bytes += made * hy_sent_bytes(&cost);
-        e->core_s += made * (cost.prepare_s + gather_s(&chunk->features));
+        add_pack(&chunk->features, &cost, hy_image_is_collected(&layout->image), made, e);
     }
     e->device_s += hy_gap_s(portion->product->op, &portion->rates) *
                    (times * (double)layout->count - 1);
-    e->memory_bytes = HY_PACK_PASSES * e->up_bytes;
 }
 
 /* Returns the share of B or X that the first chunk needs. */
@@ -307,21 +330,6 @@ hy_estimate hy_estimate_device(const hy_portion *portion, const hy_layout *layou
     hy_estimate e                = estimate_of(portion, f, &in_column_blocks, 1, found);
     e.chunks *= hy_image_col_blocks(&in_column_blocks.image);
     return e;
-}
-
-hy_features hy_features_share(const hy_features *all, int64_t parts)
-{
-    hy_features f = *all;
-
-    f.rows /= parts;
-    f.nnz /= parts;
-    f.products /= parts;
-    f.out_bound /= parts;
-    f.gather_rows /= parts;
-    f.gather_nnz /= parts;
-    f.row_max      = hy_min(f.row_max, f.nnz);
-    f.products_max = hy_min(f.products_max, f.products);
-    return f;
 }
 
 hy_estimate hy_estimate_even(const hy_portion *portion, const hy_features *features,

@@ -2,6 +2,7 @@
    runs, one portion, and all portions together. */
 #include "engine/rates/estimate.h"
 
+#include "base/data/min_max.h"
 #include "engine/rates/traffic.h"
 
 hy_circumstances hy_circumstances_of(const hy_product *product)
@@ -17,6 +18,21 @@ hy_circumstances hy_circumstances_planned(const hy_portion *portion, const hybri
 
     found.rows_of_b = hy_traffic_same(portion, A, B);
     return found;
+}
+
+hy_features hy_features_share(const hy_features *all, int64_t parts)
+{
+    hy_features f = *all;
+
+    f.rows /= parts;
+    f.nnz /= parts;
+    f.products /= parts;
+    f.out_bound /= parts;
+    f.gather_rows /= parts;
+    f.gather_nnz /= parts;
+    f.row_max      = hy_min(f.row_max, f.nnz);
+    f.products_max = hy_min(f.products_max, f.products);
+    return f;
 }
 
 hy_estimate hy_portion_estimate(const hy_portion *portion, const hy_circumstances *found)

@@ -67,13 +67,21 @@ static int64_t cached_up(const hy_portion *portion, const hy_layout *layout)
     return sum;
 }
 
+/* Returns the bytes of the list of rows that the device reads itself; 0 if workers gather
+   the rows. */
+static int64_t list_bytes(const hy_layout *layout, const hy_chunk *chunk)
+{
+    return hy_image_is_collected(&layout->image) ? 8 * chunk->features.gather_rows : 0;
+}
+
 /* Returns the bytes of the packs of all chunks, gathered rows included. */
 static int64_t packed_up(const hy_portion *portion, const hy_layout *layout)
 {
     int64_t sum = 0;
 
     for (int64_t i = 0; i < layout->count; i++)
-        sum += pack_bytes(portion, &layout->chunks[i], &layout->chunks[i].features);
+        sum += pack_bytes(portion, &layout->chunks[i], &layout->chunks[i].features) +
+               list_bytes(layout, &layout->chunks[i]);
     return sum;
 }
 

@@ -12,6 +12,7 @@
 #include "engine/rates/traffic.h"
 #include "engine/api/pin.h"
 #include "engine/report/reading.h"
+#include "engine/run/collect.h"
 #include "engine/run/resident.h"
 #include "partition/move/sources.h"
 #include "partition/parts/x_block.h"
@@ -116,7 +117,7 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
 {
     const hy_product *product = &plan->product;
     hybrid_engine *engine     = product->engine;
-    const hy_problem problem  = {.op       = HY_SPGEMM,
+    hy_problem problem        = {.op       = HY_SPGEMM,
                                  .ctx      = &engine->ctx,
                                  .A        = A,
                                  .B        = B,
@@ -124,6 +125,8 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
                                  .source   = hy_spaces_source(&engine->spaces, B),
                                  .profile  = &product->profile};
     hy_circumstances found[HY_MAX_DEVICES];
+    hybrid_status status = HYBRID_OK;
+    hy_collect collect;
 
     for (int i = 0; i < plan->count; i++) {
         const hy_portion *p = &plan->portions[i];
@@ -137,7 +140,11 @@ static hybrid_status run_sparse(const hybrid_plan *plan, const hybrid_csr *A,
     history->report.reused_pattern = offsets_known;
     hy_progress_expect(&engine->ctx.progress, A->rows);
     const hy_listener listener = listener_of(engine);
-    return hy_run_product(&sites, &problem, sink, &listener, &history->report);
+    HY_TRY_ELSE_DONE(hy_collect_begin(plan, B, &problem.collects, &collect));
+    status = hy_run_product(&sites, &problem, sink, &listener, &history->report);
+done:
+    hy_collect_end(&collect);
+    return status;
 }
 
 static hybrid_status run_to(const hybrid_plan *plan, const hybrid_csr *A,

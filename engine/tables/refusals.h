@@ -52,7 +52,9 @@ enum {
     HY_WITH_COLUMN_RING = 1 << 18, /* axis "schedule": a ring of column blocks of X */
     HY_WITH_ENTRY_RING  = 1 << 19, /* axis "schedule": a ring of entries of B */
     HY_WITH_GATHER      = 1 << 20, /* axis "schedule": chunks gather rows of B or X */
-    HY_WITH_IN_PLACE    = 1 << 21  /* axis "schedule": the host reads operands in
+    HY_WITH_COLLECT     = 1 << 21, /* axis "schedule": the device reads rows of B from
+                                      host memory */
+    HY_WITH_IN_PLACE    = 1 << 22  /* axis "schedule": the host reads operands in
                                       place */
 };
 

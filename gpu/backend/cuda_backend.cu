@@ -331,6 +331,7 @@ extern "C" const hy_backend_ops hy_cuda_backend_ops = {
     .survey_bytes = HY_CUDA_SURVEY_BYTES,
     .alloc_result = hy_cuda_alloc_result,
     .free_result  = hy_cuda_free_result,
+    .collect      = hy_cuda_collect,
     .products     = hy_count_products,
     .code_deltas  = hy_code_deltas,
     .pin_bytes    = HY_PIN_BYTES,

@@ -69,6 +69,9 @@ hybrid_status hy_count_products(hy_lane *lane, int64_t rows, const int64_t *a_ro
                                 const int32_t *a_col, const int64_t *b_row_ptr,
                                 uint32_t *products);
 
+/* Enqueues the copy of rows of B from pinned host memory (hy_backend_ops.collect). */
+hybrid_status hy_cuda_collect(hy_lane *lane, const hy_collecting *c);
+
 /* Enqueues the delta coding of the first *count of `numbers`
    (hy_backend_ops.code_deltas). */
 hybrid_status hy_code_deltas(hy_lane *lane, const int32_t *numbers, const int64_t *count,

@@ -48,7 +48,7 @@ size_t hy_pack_csr_bytes(hy_op op, const hy_features *f)
 }
 
 typedef struct packing {
-    const hy_job *job;
+    hy_job *job;
     const hybrid_csr *A;
     int64_t first; /* index in A's arrays of the chunk's first entry */
     size_t size;   /* bytes of a value */
@@ -60,6 +60,8 @@ typedef struct packing {
     int64_t *gather_row_ptr;
     int32_t *gather_col;
     char *gather_val;
+    int64_t *list; /* positions of the gathered rows in the arrays of B, if the device
+                      reads these rows; else NULL */
 } packing;
 
 /* ---- A ----------------------------------------------------------------------- */
@@ -162,6 +164,17 @@ static hybrid_status gather_b_rows(void *arg, int part, int64_t begin, int64_t e
     return HYBRID_OK;
 }
 
+/* Returns where to note the positions of the rows in the arrays of B, if the device reads
+   their entries; the list takes the place of the entries. Returns NULL if workers gather
+   the rows, as they do if rows of B have too few entries for the list to fit. */
+static int64_t *list_of(const packing *p)
+{
+    const size_t room = p->job->pack.bytes - p->job->pack.at[HY_GATHER_COL];
+    const int fits    = (size_t)p->touched.count * sizeof(int64_t) <= room;
+
+    return hy_job_collects(p->job) && fits ? (void *)p->gather_col : NULL;
+}
+
 static hybrid_status gather_b_lengths(void *arg, int part, int64_t begin, int64_t end)
 {
     const packing *p    = arg;
@@ -169,8 +182,10 @@ static hybrid_status gather_b_lengths(void *arg, int part, int64_t begin, int64_
 
     (void)part;
     for (int64_t r = begin; r < end; r++) {
-        const int64_t row    = p->touched.rows[r];
-        p->gather_row_ptr[r] = hy_offset(B, row + 1) - hy_offset(B, row);
+        const int64_t row = p->touched.rows[r], from = hy_offset(B, row);
+        p->gather_row_ptr[r] = hy_offset(B, row + 1) - from;
+        if (p->list)
+            p->list[r] = from;
     }
     return HYBRID_OK;
 }
@@ -181,11 +196,16 @@ static hybrid_status gather_b(packing *p)
     hy_context *ctx      = p->job->problem->ctx;
     const int64_t rows   = p->touched.count;
 
+    p->list = list_of(p);
     HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, rows, PACK_ROWS, gather_b_lengths, p));
     HY_TRY(hy_prefix_sum(ctx, p->gather_row_ptr, rows));
     if (!hy_pack_as_planned(p->job, p->gather_row_ptr[rows], f->gather_nnz))
         return hy_pack_changed(p->job, "touch", p->gather_row_ptr[rows], "entries of B",
                                f->gather_nnz);
+    if (p->list) {
+        p->job->listed = (hy_listed){p->list, rows, p->gather_row_ptr[rows]};
+        return HYBRID_OK;
+    }
     const int64_t grain = 1 + PACK_ENTRIES / (1 + f->gather_nnz / rows);
     return hy_pool_for(ctx->pool, HY_PACK, 0, rows, grain, gather_b_rows, p);
 }

@@ -5,6 +5,7 @@
 #include "base/data/min_max.h"
 #include "base/memory/pinned.h"
 #include "partition/format/pack.h"
+#include "pipeline/run/copy_in.h"
 #include "pipeline/sink/delta_columns.h"
 #include "pipeline/sink/transposed.h"
 
@@ -84,62 +85,6 @@ static int64_t stored_bytes(const hy_slot *slot)
     const int64_t columns = job->direct && !job->decodes ? 0 : (int64_t)sink->col_bytes;
 
     return offsets * (int64_t)sink->offset_bytes + job->nnz * (columns + values);
-}
-
-/* Returns the bytes of the pack that are copied to the device. Rows that the device
-   already has, as rows of A or B, are not copied. */
-static int64_t up_bytes(const hy_job *job)
-{
-    const hy_pack *pack = &job->pack;
-
-    if (!job->a_on_device)
-        return (int64_t)pack->bytes;
-    return pack->rest > 0 ? (int64_t)(pack->bytes - pack->rest) : 0;
-}
-
-/* Makes the offsets of the pack from those of A on the device: subtracts the first, so
-   that they begin at 0. */
-static hybrid_status rebase_a(const hy_job *job, hy_lane *lane)
-{
-    const hybrid_csr *A     = job->problem->a_source.on_device.csr;
-    const int64_t first     = job->chunk->row_begin;
-    const hybrid_index type = A ? A->offset_type : HYBRID_I64;
-    const void *offsets     = A ? A->row_ptr : hy_packed_b(job).row_ptr;
-
-    const hy_rebasing r = {.to   = job->in.ptr,
-                           .from = (const char *)offsets +
-                                   (size_t)first * hy_index_size(type),
-                           .to_type   = HYBRID_I64,
-                           .from_type = type,
-                           .count     = job->chunk->row_end - job->chunk->row_begin + 1,
-                           .base      = hy_offset(job->problem->A, first)};
-
-    return lane->backend->ops->rebase(lane, &r);
-}
-
-static hybrid_status copy_in(hy_slot *slot, hy_lane *lane)
-{
-    hy_job *job               = &slot->job;
-    const hy_backend_ops *ops = lane->backend->ops;
-    hy_pack *cached =
-        hy_pack_cache_record(&slot->site->cache, job->chunk, slot->claim.index);
-
-    if (job->reused) { /* the pack is cached, so nothing is copied. The caller still sets
-                          the stage's marks: X is loaded on the same lane, and later
-                          stages wait for these marks. */
-        job->pack = *cached;
-        return HYBRID_OK;
-    }
-    if (cached)
-        *cached = job->pack;
-    if (!job->a_on_device)
-        return ops->copy(lane, job->in.ptr, job->pack.mem.ptr, job->pack.bytes);
-    HY_TRY(rebase_a(job, lane));
-    return up_bytes(job) == 0
-               ? HYBRID_OK
-               : ops->copy(lane, (char *)job->in.ptr + job->pack.rest,
-                           (const char *)job->pack.mem.ptr + job->pack.rest,
-                           (size_t)up_bytes(job));
 }
 
 /* Enqueues the copy of a part straight to pinned memory of the result, piece by piece: no
@@ -328,11 +273,11 @@ static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)
     switch (step) {
     case HY_STEP_PREPARE:
         status         = job->variant->prepare(job);
-        passage->bytes = up_bytes(job);
+        passage->bytes = hy_up_bytes(job);
         break;
     case HY_STEP_H2D:
-        status         = copy_in(slot, lane);
-        passage->bytes = job->reused ? 0 : up_bytes(job);
+        status         = hy_copy_in(slot, lane);
+        passage->bytes = job->reused ? 0 : hy_up_bytes(job);
         break;
     case HY_STEP_MULTIPLY:
         status = job->variant->multiply(lane, job);

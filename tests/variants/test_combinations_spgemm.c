@@ -23,7 +23,7 @@ extern const hy_variant hy_spgemm_host_rows;
 
 enum {
     COMBINATIONS = 1500,
-    SCHEDULES    = 7,
+    SCHEDULES    = 8,
     ROWS         = 240,
     ENTRIES      = 5,
     LEAST_NAMED  = 24,
@@ -117,6 +117,8 @@ static const char *refused(const combination *c)
         return "B is sparse, so that its rows have different sizes";
     if (c->schedule == &hy_schedule_entry_ring && c->carried)
         return "packs of this variant contain rows of B";
+    if (c->schedule == &hy_schedule_collect && c->carried)
+        return "packs of this variant contain entries of B in another order";
     return NULL;
 }
 
@@ -125,9 +127,10 @@ static const hy_schedule *schedule_of(const hybrid_plan *plan)
     if (!plan->portions->backend->ops->copy)
         return &hy_schedule_in_place;
     const hy_axis axis = plan->portions->layout.image.axis;
-    return axis == HY_AXIS_GATHERED  ? &hy_schedule_gather
-           : axis == HY_AXIS_ENTRIES ? &hy_schedule_entry_ring
-                                     : &hy_schedule_whole;
+    return axis == HY_AXIS_GATHERED    ? &hy_schedule_gather
+           : axis == HY_AXIS_COLLECTED ? &hy_schedule_collect
+           : axis == HY_AXIS_ENTRIES   ? &hy_schedule_entry_ring
+                                       : &hy_schedule_whole;
 }
 
 /* Returns 1 if a plan may have schedule s. If packs contain B (`carried`), a plan for

@@ -342,6 +342,7 @@ const hy_backend_ops hy_fake_backend_ops = {
     .survey_bytes = FAKE_SURVEY_BYTES,
     .alloc_result = fake_keep,
     .free_result  = fake_drop,
+    .collect      = fake_collect,
     .products     = fake_products,
     .code_deltas  = fake_pack_deltas,
     .pin_bytes    = FAKE_PIN_BYTES,

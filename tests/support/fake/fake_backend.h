@@ -79,6 +79,10 @@ int64_t fake_surveys(void);
    began. */
 int64_t fake_transposes(void);
 
+/* Returns the number of entries of B that fake devices were told to read from host memory
+   since the program began. */
+int64_t fake_collected(void);
+
 /* ---- fake_engine.c ---- */
 
 /* Works as hy_engine_open(), but the engine prefers the device wherever the product fits,

@@ -190,6 +190,13 @@ static hybrid_status copy(hy_lane *lane, void *dst, const void *src, size_t byte
     return hy_fake_backend_ops.copy(lane, dst, src, bytes);
 }
 
+static hybrid_status collect(hy_lane *lane, const hy_collecting *c)
+{
+    if (fault_hits(lane->backend, "collecting rows"))
+        return HYBRID_DEVICE_FAILED;
+    return fake_collect(lane, c);
+}
+
 static int reads(hy_backend *self, const hy_backend *other)
 {
     return hy_fake_backend_ops.reads(self, other);
@@ -341,6 +348,7 @@ const hy_backend_ops hy_fault_backend_ops = {
     .survey_bytes = FAKE_SURVEY_BYTES,
     .alloc_result = keep,
     .free_result  = fake_drop,
+    .collect      = collect,
     .products     = fake_products,
     .code_deltas  = fake_pack_deltas,
     .pin_bytes    = FAKE_PIN_BYTES,

@@ -6,7 +6,7 @@
 #include "base/data/csr.h"
 #include "tests/support/fake/fake_lane.h"
 
-static int64_t transposes, counts;
+static int64_t transposes, counts, collected;
 
 int64_t fake_transposes(void)
 {
@@ -16,6 +16,11 @@ int64_t fake_transposes(void)
 int64_t fake_counts(void)
 {
     return __atomic_load_n(&counts, __ATOMIC_RELAXED);
+}
+
+int64_t fake_collected(void)
+{
+    return __atomic_load_n(&collected, __ATOMIC_RELAXED);
 }
 
 /* ---- columns and rows ---- */
@@ -91,6 +96,40 @@ hybrid_status fake_rebase(hy_lane *lane, const hy_rebasing *r)
         return hy_fail(self->ctx, HYBRID_DEVICE_FAILED,
                        "fake device: offsets are not in its memory");
     return hy_fake_enqueue_copy(lane, do_rebase, r, sizeof *r);
+}
+
+/* ---- rows of B in host memory ---- */
+
+static hybrid_status do_collect(hy_lane *lane, void *arg)
+{
+    const hy_collecting *c = arg;
+
+    (void)lane;
+    for (int64_t r = 0; r < c->rows; r++) {
+        const int64_t at = c->row_ptr[r], n = c->row_ptr[r + 1] - at;
+        memcpy(c->to_col + at, c->col + c->from[r], (size_t)n * 4);
+        memcpy((char *)c->to_val + (size_t)at * c->size,
+               (const char *)c->val + (size_t)c->from[r] * c->size, (size_t)n * c->size);
+    }
+    return HYBRID_OK;
+}
+
+hybrid_status fake_collect(hy_lane *lane, const hy_collecting *c)
+{
+    hy_backend *self     = lane->backend;
+    const size_t entries = (size_t)c->entries;
+
+    if (!fake_on_device(self, c->row_ptr, (size_t)(c->rows + 1) * 8) ||
+        !fake_on_device(self, c->to_col, entries * 4) ||
+        !fake_on_device(self, c->to_val, entries * c->size))
+        return hy_fail(self->ctx, HYBRID_DEVICE_FAILED,
+                       "fake device: collected rows are not in its memory");
+    if (entries > 0 &&
+        (fake_pinned(self, c->col, 4) == 0 || fake_pinned(self, c->val, c->size) == 0))
+        return hy_fail(self->ctx, HYBRID_DEVICE_FAILED,
+                       "fake device: rows to be collected are not pinned");
+    __atomic_add_fetch(&collected, c->entries, __ATOMIC_RELAXED);
+    return hy_fake_enqueue_copy(lane, do_collect, c, sizeof *c);
 }
 
 /* ---- scalar products of rows ---- */

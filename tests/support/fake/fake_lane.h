@@ -49,6 +49,7 @@ int fake_on_device(hy_backend *base, const void *ptr, size_t bytes);
 
 hybrid_status fake_transpose(hy_lane *lane, const hy_transposition *transposition);
 hybrid_status fake_rebase(hy_lane *lane, const hy_rebasing *r);
+hybrid_status fake_collect(hy_lane *lane, const hy_collecting *c);
 hybrid_status fake_products(hy_lane *lane, int64_t rows, const int64_t *a_row_ptr,
                             const int32_t *a_col, const int64_t *b_row_ptr,
                             uint32_t *products);

@@ -91,6 +91,28 @@ static void check_gathered_b(const hy_job *job, const int64_t *rank, int64_t cou
     assert_int_equal(b.row_ptr[b.rows], next);
 }
 
+/* Copies the rows of B into the pack, as a device does that reads them itself. */
+static void collect(const hy_job *job)
+{
+    const hybrid_csr *B    = job->problem->B;
+    const hy_listed listed = job->listed;
+    const size_t size      = hy_value_size(B->type);
+    char *base             = job->pack.mem.ptr;
+    int64_t *row_ptr       = (void *)(base + job->pack.at[HY_GATHER_ROW_PTR]);
+    int64_t *from          = malloc((size_t)(listed.rows + 1) * sizeof *from);
+
+    assert_non_null(from);
+    memcpy(from, listed.from, (size_t)listed.rows * sizeof *from);
+    assert_int_equal(row_ptr[listed.rows], listed.entries);
+    for (int64_t r = 0; r < listed.rows; r++) {
+        const size_t n = (size_t)(row_ptr[r + 1] - row_ptr[r]), at = (size_t)row_ptr[r];
+        memcpy(base + job->pack.at[HY_GATHER_COL] + at * 4, hy_cols(B) + from[r], n * 4);
+        memcpy(base + job->pack.at[HY_GATHER_VAL] + at * size,
+               (const char *)B->val + (size_t)from[r] * size, n * size);
+    }
+    free(from);
+}
+
 static void check_gathered_x(const hy_job *job, const int64_t *rank)
 {
     const hybrid_dense *X = job->problem->X;
@@ -105,6 +127,8 @@ static void check_gathered_x(const hy_job *job, const int64_t *rank)
                         dense_at(X, r, first + j));
 }
 
+static int64_t listed; /* number of packs with a list in place of rows of B */
+
 static void check_pack(const hy_problem *problem, const hy_chunk *chunk)
 {
     const size_t bytes = hy_pack_csr_bytes(problem->op, &chunk->features);
@@ -117,6 +141,9 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk)
     assert_int_equal(job.pack.bytes, bytes);
     assert_true(poison_guard_intact(job.pack.mem.ptr, bytes));
     job.in = job.pack.mem;
+    if (job.listed.from)
+        collect(&job);
+    listed += job.listed.from != NULL;
     if (hy_job_gathers(&job)) {
         const int64_t count = rank_columns(problem, chunk, rank);
         check_a(&job, rank);
@@ -134,7 +161,7 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk)
 /* Checks the packs of chunks that fit any memory, a quarter of what all rows need, and a
    sixteenth. */
 static void check_packs(const hy_problem *problem, const hy_profile *profile,
-                        int gathered)
+                        hy_axis axis)
 {
     hy_cut cut            = {.A            = problem->A,
                              .B            = problem->op == HY_SPGEMM ? problem->B : NULL,
@@ -142,12 +169,13 @@ static void check_packs(const hy_problem *problem, const hy_profile *profile,
                              .variant      = problem->op == HY_SPGEMM ? &spgemm : &spmm,
                              .slot_bytes   = SIZE_MAX / 4,
                              .products_max = INT64_MAX,
-                             .image        = {.axis = gathered ? HY_AXIS_GATHERED : HY_AXIS_NONE}};
+                             .image        = {.axis = axis}};
     hy_problem with_image = *problem;
     hy_chunk *chunks;
     int64_t count;
 
-    with_image.image.axis = cut.image.axis;
+    with_image.image.axis = axis;
+    with_image.collects   = 1;
     for (int parts = 1; parts <= 16; parts *= 4) {
         hy_features all = hy_profile_range(profile, 0, profile->rows, profile->out_cols);
         const hy_cost cost = cut.variant->cost(&all, NULL);
@@ -170,8 +198,9 @@ static void check_case(int i, test_kind kind)
     case_make(i, kind, &c);
     hy_problem problem = {.op = HY_SPGEMM, .ctx = ctx, .A = &c.A, .B = &c.B};
     assert_int_equal(hy_inspect(ctx, &c.A, &c.B, 0, NULL, &profile), HYBRID_OK);
-    for (int gathered = 0; gathered < 2; gathered++)
-        check_packs(&problem, &profile, gathered);
+    check_packs(&problem, &profile, HY_AXIS_NONE);
+    check_packs(&problem, &profile, HY_AXIS_GATHERED);
+    check_packs(&problem, &profile, HY_AXIS_COLLECTED);
     hy_profile_free(ctx, &profile);
     problem.op = HY_SPMM;
     problem.B  = NULL;
@@ -180,8 +209,8 @@ static void check_case(int i, test_kind kind)
         dense_make(c.A.cols, 37, 3, orders[order], 5, kind, &X);
         problem.source = hy_source_dense(ctx, &X);
         assert_int_equal(hy_inspect(ctx, &c.A, NULL, X.cols, NULL, &profile), HYBRID_OK);
-        for (int gathered = 0; gathered < 2; gathered++)
-            check_packs(&problem, &profile, gathered);
+        check_packs(&problem, &profile, HY_AXIS_NONE);
+        check_packs(&problem, &profile, HY_AXIS_GATHERED);
         hy_profile_free(ctx, &profile);
         dense_free(&X);
     }
@@ -194,6 +223,7 @@ static void packs_are_slices(void **state)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (int i = 0; i < case_count(); i++)
             check_case(i, kinds[k]);
+    assert_true(listed > 0);
 }
 
 /* The matrices are so long that workers pack them in several pieces. A * A is packed,
@@ -207,8 +237,9 @@ static void large_packs_are_slices(void **state)
     matrix_random(30000, 30000, 8, 3, kinds[0], &A);
     const hy_problem problem = {.op = HY_SPGEMM, .ctx = ctx, .A = &A, .B = &A};
     assert_int_equal(hy_inspect(ctx, &A, &A, 0, NULL, &profile), HYBRID_OK);
-    check_packs(&problem, &profile, 0);
-    check_packs(&problem, &profile, 1);
+    check_packs(&problem, &profile, HY_AXIS_NONE);
+    check_packs(&problem, &profile, HY_AXIS_GATHERED);
+    check_packs(&problem, &profile, HY_AXIS_COLLECTED);
     hy_profile_free(ctx, &profile);
     matrix_free(&A);
 }
