@@ -13,7 +13,9 @@ import os
 import sys
 
 import summary
-from plot import KINDS, Panel, figure
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "papers"))
+from plot import KINDS, Panel, figure  # noqa: E402
 
 HEAD = {"spgemm": ["A*A", "device memory", "of B", "ms", "of the whole card", "of the reference",
                    "bytes up", "bytes of B", "of the least", "of the best order", "chunks",
@@ -22,14 +24,13 @@ HEAD = {"spgemm": ["A*A", "device memory", "of B", "ms", "of the whole card", "o
                  "of the reference", "bytes up", "of the whole card", "chunks", "on the host",
                  "planning"]}
 DRAWN = ["stencil27:160", "fem3:100", "er:4000000,8", "rmat:20,8"]
-FIELDS = ["problem", "op", "variant", "backend", "engine", "device", "type", "cols", "pinned",
-          "each", "row_order", "reps", "threads", "devices", "device_memory", "host_memory", "rows",
-          "columns_of_a", "nnz", "date", "commit", "seconds", "cold_s", "plan_s", "total_s",
-          "reference_s", "predicted_s", "bound", "chunks", "host_chunks", "bytes_up", "bytes_down",
-          "b_up", "least_b_up", "peak_host_bytes", "error"]
-USUAL = {"type": "f32", "pinned": False, "each": False, "row_order": "natural", "devices": 1,
-         "device_memory": 0, "host_memory": 0, "host_chunks": 0, "engine": "cuda",
-         "backend": "cuda"}
+FIELDS = ["problem", "op", "engine", "device", "type", "cols", "pinned", "each", "row_order", "reps",
+          "devices", "device_memory", "host_memory", "rows", "columns_of_a", "nnz", "date",
+          "commit", "seconds", "plan_s", "reference_s", "predicted_s", "chunks", "host_chunks",
+          "bytes_up", "b_up", "least_b_up", "error"]
+USUAL = {"pinned": False, "each": False, "row_order": "natural", "reps": 3, "devices": 1,
+         "device_memory": 0, "host_memory": 0, "host_chunks": 0, "engine": "cuda", "b_up": -1,
+         "least_b_up": -1}
 
 
 def shortened(line):
@@ -37,8 +38,11 @@ def shortened(line):
     kept = {"mode": "oversized"}
     for field in FIELDS:
         value = line.get(field)
-        if value is not None and value != USUAL.get(field, -1):
+        if value is not None and value != USUAL.get(field):
             kept[field] = float(f"{value:.4g}") if isinstance(value, float) else value
+    if kept.get("columns_of_a") == kept["rows"]:
+        del kept["columns_of_a"]
+    kept["date"] = kept["date"][:10]
     return kept
 
 
@@ -46,7 +50,7 @@ def products_of(lines):
     """Returns {op: {(problem, options): {bytes of device memory, or 0 without a cap: line}}}."""
     ops = {}
     for short in lines:
-        line = USUAL | {"error": None} | short
+        line = USUAL | {"error": None, "columns_of_a": short["rows"]} | short
         options = tuple(line[field] for field in ("type", "pinned", "each", "row_order",
                                                   "devices", "host_memory", "engine"))
         products = ops.setdefault(line["op"], {})
@@ -166,7 +170,7 @@ def main():
         sys.exit(__doc__)
     path = sys.argv[1]
     if not os.path.isdir(path):
-        print(tables(summary.read([path])))
+        print(tables(summary.read([path])), end="")
         return
     lines = [shortened(line)
              for line in summary.read([os.path.join(path, "oversized-raw.jsonl")])]
