@@ -1,4 +1,4 @@
-/* gpu/backend/cuda_collect.cu - reads rows of B from the caller's pinned memory.
+/* gpu/move/cuda_collect.cu - reads rows of B from the caller's pinned memory.
 
    A thread block reads a range of entries, whatever rows they belong to, so that long and
    short rows take equally long. Each thread has several reads under way, because a read

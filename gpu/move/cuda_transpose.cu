@@ -1,4 +1,4 @@
-/* gpu/backend/cuda_transpose.cu - transposes dense matrices in device memory.
+/* gpu/move/cuda_transpose.cu - transposes dense matrices in device memory.
 
    A thread block transposes a tile of 32 x 32 elements in shared memory, so that it reads
    and writes whole sectors of 32 bytes. Lines of the tile are one word longer than

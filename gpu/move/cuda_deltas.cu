@@ -1,4 +1,4 @@
-/* gpu/backend/cuda_deltas.cu - encodes columns of C as differences
+/* gpu/move/cuda_deltas.cu - encodes columns of C as differences
    (partition/move/deltas.h).
 
    A thread block encodes a frame, which is 1024 numbers, with four numbers for each
