@@ -221,7 +221,7 @@ def columns(runs):
 
 
 def constants(lines):
-    """Returns the lines of bench/lib/constants.py as a table."""
+    """Returns the lines of bench/constants/constants.py as a table."""
     text = ("| constants | device | products | other choices | regret, geometric mean | worst "
             "| worst product and its choice |\n"
             "| --- | --- | ---: | ---: | ---: | ---: | --- |\n")

@@ -1,9 +1,5 @@
 #!/usr/bin/env python3
-<<<<<<<< HEAD:bench/program/pages.py
-"""bench/program/pages.py GIB [THREADS...] - how fast the machine provides fresh pages.
-========
 """bench/machine/pages.py GIB [THREADS...] - how fast the machine provides fresh pages.
->>>>>>>> house:bench/machine/pages.py
 
 Maps GIB of memory with huge pages twice for each number of threads (default: one per core) and lets
 the threads write every page. The first mapping may get memory that the system has never used, which

@@ -137,7 +137,7 @@ with open(sys.argv[2], "w") as out:
         for more in ({"total_s": 2}, {"total_s": 1, "variant": "x.host.y", "pick": False}):
             print(json.dumps(line | more), file=out)
 EOP
-"$python" "$HYBRID_SOURCE/bench/lib/constants.py" "$folder/slow" "$folder/data" "one=$1," "two=$1," \
+"$python" "$HYBRID_SOURCE/bench/constants/constants.py" "$folder/slow" "$folder/data" "one=$1," "two=$1," \
     --json "$folder/constants" --engine host --threads 2 >"$folder/table"
 for name in one two; do
     grep -q "^| $name | [^|]* | 20 | 0 | 2\.000 | 2\.00 | " "$folder/table" || { cat "$folder/table" >&2; exit 1; }
@@ -147,7 +147,7 @@ grep -c '"untimed":0,"changed":0,"regret":2.0,"worst":2.0,' "$folder/constants" 
 # ---- constants that are wrong by 2
 mkdir "$folder/tree"
 (cd "$HYBRID_SOURCE" && cp -r --parents engine/rates gpu/backend host "$folder/tree")
-"$python" "$HYBRID_SOURCE/bench/lib/perturb.py" "$folder/tree" >"$folder/said"
+"$python" "$HYBRID_SOURCE/bench/constants/perturb.py" "$folder/tree" >"$folder/said"
 sed 's/:.*//' "$folder/said" | while read -r file; do
     if cmp -s "$HYBRID_SOURCE/$file" "$folder/tree/$file"; then
         echo "$file was not changed" >&2

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""bench/lib/constants.py - how much time is lost with the choices that other constants make.
+"""bench/constants/constants.py - how much time is lost with the choices that other constants make.
 
-    bench/lib/constants.py LINES.jsonl FOLDER --json FILE.jsonl NAME=LIBRARY[,RATES]...
+    bench/constants/constants.py LINES.jsonl FOLDER --json FILE.jsonl NAME=LIBRARY[,RATES]...
 
 LINES.jsonl are the lines of bench/models.sh, which have the time of every choice for products of
 the matrices in FOLDER. Each setting is a library with a file of measured rates, or with its
@@ -13,11 +13,14 @@ import argparse
 import datetime
 import json
 import math
+import os
+import sys
 
-import judge
-import library
-import models
-from real_peers import Problem
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import judge  # noqa: E402
+import library  # noqa: E402
+import models  # noqa: E402
+from real_peers import Problem  # noqa: E402
 
 
 class Setting:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""bench/lib/perturb.py TREE [--seed S] - makes the built-in constants of the cost models wrong.
+"""bench/constants/perturb.py TREE [--seed S] - makes the built-in constants of the cost models wrong.
 
 Multiplies each speed and each cost that the cost functions of a source tree assume by 2 or by 1/2,
-at random, and prints what it did. bench/constants.sh finds out whether `calibrate` makes up for it.
-Sizes, shares and exponents, which are no speed of a machine, stay as they are.
+at random, and prints what it did. bench/constants/constants.sh finds out whether `calibrate` makes
+up for it. Sizes, shares and exponents, which are no speed of a machine, stay as they are.
 """
 import argparse
 import os
