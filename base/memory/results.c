@@ -16,7 +16,6 @@
 #include "base/data/min_max.h"
 #include "base/memory/memory.h"
 #include "base/memory/pages.h"
-#include "base/threads/clock.h"
 #include "base/threads/pool.h"
 #include "base/memory/shortage.h"
 
@@ -53,11 +52,9 @@ struct hy_results {
     mapping *first;
     /* device for which pages are pinned; NULL: pages are not pinned */
     hy_backend *device;
-    int several;        /* 1: the engine has more devices */
-    int64_t rest_until; /* time in nanoseconds until which no page is pinned if the engine
-                           has several devices; atomic */
-    int64_t pooled;     /* bytes of pooled mappings that count against the budget of host
-                           memory; atomic, so that reports read them without the lock */
+    int several;    /* 1: the engine has more devices */
+    int64_t pooled; /* bytes of pooled mappings that count against the budget of host
+                       memory; atomic, so that reports read them without the lock */
 };
 
 hybrid_status hy_results_create(hy_context *ctx, hy_results **out)
@@ -66,7 +63,10 @@ hybrid_status hy_results_create(hy_context *ctx, hy_results **out)
 
     HY_TRY(hy_array(ctx, 1, sizeof(hy_results), "the list of results", &memory));
     hy_results *results = memory;
-    *results            = (hy_results){0};
+    results->first      = NULL;
+    results->device     = NULL;
+    results->several    = 0;
+    results->pooled     = 0;
     pthread_mutex_init(&results->lock, NULL);
     *out = results;
     return HYBRID_OK;
@@ -294,35 +294,15 @@ void hy_results_pin_for(hy_context *ctx, hy_backend *device, int several)
     ctx->results->several = several;
 }
 
-int hy_results_pin_slowly(const hy_context *ctx)
+int hy_results_pin_alone(const hy_context *ctx)
 {
     return ctx->results->several;
 }
 
-int hy_results_pin_rests(const hy_context *ctx)
-{
-    return hy_now_ns() < __atomic_load_n(&ctx->results->rest_until, __ATOMIC_RELAXED);
-}
-
-int64_t hy_pin_rest(int64_t until, int64_t start, int64_t end)
-{
-    return hy_max(until, start) + HY_PIN_SHARE * (end - start);
-}
-
-static hybrid_status pin(hy_results *results, char *ptr, size_t bytes)
-{
-    const int64_t start        = hy_now_ns();
-    const hybrid_status status = results->device->ops->pin(results->device, ptr, bytes);
-    const int64_t until        = __atomic_load_n(&results->rest_until, __ATOMIC_RELAXED);
-
-    __atomic_store_n(&results->rest_until, hy_pin_rest(until, start, hy_now_ns()),
-                     __ATOMIC_RELAXED);
-    return status;
-}
-
 void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k)
 {
-    const size_t at = k * span->piece;
+    hy_backend *device = ctx->results->device;
+    const size_t at    = k * span->piece;
 
     if (span->piece == 0 || at >= span->touched ||
         __atomic_load_n(&span->pinned[k], __ATOMIC_ACQUIRE))
@@ -334,7 +314,7 @@ void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k)
                    are present: pinning would make the rest present, and the meter would
                    not count it */
     hy_span_reach(span, at + bytes);
-    if (pin(ctx->results, span->ptr + at, bytes) == HYBRID_OK)
+    if (device->ops->pin(device, span->ptr + at, bytes) == HYBRID_OK)
         __atomic_store_n(&span->pinned[k], 1, __ATOMIC_RELEASE);
 }
 

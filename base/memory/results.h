@@ -75,27 +75,16 @@ void hy_results_place(const hy_context *ctx, const hy_span *span, size_t begin, 
    Unmaps pooled mappings; no other mapping may exist. */
 void hy_results_pin_for(hy_context *ctx, struct hy_backend *device, int several);
 
+/* Returns 1 if only one thread at a time should pin, because pages are pinned for several
+   devices: copies of all devices wait for the driver while it pins, and more threads do
+   not pin more (docs/lab/neighbours.md). */
+int hy_results_pin_alone(const hy_context *ctx);
+
 /* Pins piece `k` of the span from the calling thread, if its first page is known to be
    present and the piece is not pinned yet. With a budget that the caller set
    (hy_memory.strict), all its pages must be known to be present. Does nothing if the
    system refuses. */
 void hy_results_pin(hy_context *ctx, const hy_span *span, size_t k);
-
-/* Pinning for several devices takes at most 1 / HY_PIN_SHARE of the time, because copies
-   of all devices wait for the driver while it pins. */
-enum { HY_PIN_SHARE = 20 };
-
-/* Returns 1 if pages are pinned for several devices. Then one thread at a time may call
-   hy_results_pin(), while hy_results_pin_rests() returns 0. */
-int hy_results_pin_slowly(const hy_context *ctx);
-
-/* Returns 1 while no page may be pinned, because pinning has taken its share of the
-   time. */
-int hy_results_pin_rests(const hy_context *ctx);
-
-/* Returns the time, in nanoseconds, until which pinning rests, if it pinned from `start`
-   to `end` and would have rested until `until` before. */
-int64_t hy_pin_rest(int64_t until, int64_t start, int64_t end);
 
 /* Returns 1 if all bytes [begin, end) of the span are pinned. */
 int hy_results_pinned(const hy_span *span, size_t begin, size_t end);

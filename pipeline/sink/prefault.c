@@ -66,8 +66,11 @@ static void run(hy_task *task, int worker)
 /* Submits tasks to idle workers, at most one per step. */
 static void submit(hy_prefault *p)
 {
-    const int threads  = hy_pool_threads(p->ctx->pool);
-    const int64_t most = threads < HY_PREFAULT_TASKS ? threads : HY_PREFAULT_TASKS;
+    const int threads = hy_pool_threads(p->ctx->pool);
+    const int alone   = p->pins > 0 && hy_results_pin_alone(p->ctx);
+    const int most    = alone                         ? 1
+                        : threads < HY_PREFAULT_TASKS ? threads
+                                                      : HY_PREFAULT_TASKS;
 
     if (threads < 2)
         return;
@@ -87,10 +90,9 @@ static void count_steps(hy_prefault *p, int64_t expected, int64_t used)
     const int64_t likely = expected + expected / 4; /* probable upper bound */
     const int64_t few    = expected / 8; /* so many entries without pages are within the
                                             error of the estimate */
-    int64_t *pins = hy_results_pin_slowly(p->ctx) ? &p->slow_pins : &p->pins;
 
     if (p->col_size == 4 && p->col->piece > 0 && p->val->piece > 0)
-        *pins = (hy_min(used, likely) * 4 + piece - 1) / piece;
+        p->pins = (hy_min(used, likely) * 4 + piece - 1) / piece;
     if (p->ctx->memory.strict) /* C may not need the pages, which would count against the
                                   caller's budget */
         return;
@@ -126,30 +128,6 @@ void hy_prefault_place(const hy_prefault *p, int64_t begin, int64_t end, int hom
         return;
     hy_results_place(p->ctx, p->col, first * p->col_size, last * p->col_size, home - 1);
     hy_results_place(p->ctx, p->val, first * p->size, last * p->size, home - 1);
-}
-
-/* Pins pieces until pinning rests or is stopped. */
-static void run_pin(hy_task *task, int worker)
-{
-    hy_prefault *p = ((hy_prefault_task *)task)->prefault;
-
-    (void)worker;
-    while (p->pinned < p->slow_pins && !hy_results_pin_rests(p->ctx) &&
-           !__atomic_load_n(&p->stop, __ATOMIC_ACQUIRE))
-        pin_step(p, (size_t)p->pinned++);
-    __atomic_store_n(&p->pinning, 0, __ATOMIC_RELEASE);
-}
-
-void hy_prefault_pin(hy_prefault *p)
-{
-    hy_pool *pool = p->ctx->pool;
-
-    if (__atomic_load_n(&p->pinning, __ATOMIC_ACQUIRE) || p->pinned >= p->slow_pins ||
-        hy_pool_threads(pool) < 2 || hy_results_pin_rests(p->ctx))
-        return;
-    p->pinning = 1;
-    p->pin     = (hy_prefault_task){{.run = run_pin}, p};
-    hy_pool_submit(pool, HY_IDLE, &p->pin.task);
 }
 
 static hybrid_status touch_more(void *arg, int part, int64_t begin, int64_t end)
@@ -188,11 +166,6 @@ void hy_prefault_stop(hy_prefault *p)
         for (int i = 0; i < p->submitted; i++)
             withdrawn += hy_pool_withdraw(p->ctx->pool, HY_IDLE, &p->tasks[i].task);
         sched_yield(); /* waits, because a running task may submit itself once more */
-    }
-    while (__atomic_load_n(&p->pinning, __ATOMIC_ACQUIRE)) {
-        if (hy_pool_withdraw(p->ctx->pool, HY_IDLE, &p->pin.task))
-            p->pinning = 0;
-        sched_yield();
     }
     p->submitted = p->done = p->reaches = 0;
 }

@@ -6,8 +6,7 @@
    they have no other task. Before entries are stored, hy_prefault_reach() lets all
    workers touch those of the entries' new pages that are still untouched.
 
-   With several devices, one worker at a time pins pages, a piece after the other, and
-   rests in between (hy_results_pin_rests()). hy_prefault_pin() gives it the next piece. */
+   With several devices one worker pins all pages (hy_results_pin_alone()). */
 #ifndef HY_PREFAULT_H
 #define HY_PREFAULT_H
 
@@ -36,13 +35,9 @@ typedef struct hy_prefault {
     int64_t by_idle;          /* number of leading steps that idle workers do */
     int64_t touch_first;      /* the first touching step begins at entry touch_first *
                                  TOUCH_ENTRIES */
-    int64_t slow_pins, pinned; /* with several devices: number of steps that pin pages,
-                                  and number of those that are done */
-    int pinning; /* 1 while the task `pin` is queued or runs; atomic */
     int reaches; /* 1: hy_prefault_reach() lets workers touch pages */
     int submitted, done, stop;
     hy_prefault_task tasks[HY_PREFAULT_TASKS];
-    hy_prefault_task pin;
 } hy_prefault;
 
 /* Begins to prepare pages for the first `expected` entries of both spans. Pages that were
@@ -60,10 +55,6 @@ void hy_prefault_start(hy_prefault *prefault, hy_context *ctx, const hy_span *co
 /* Asks for the fresh pages of entries [begin, end) from the NUMA node of `home`; does
    nothing if that is 0. */
 void hy_prefault_place(const hy_prefault *prefault, int64_t begin, int64_t end, int home);
-
-/* Lets an idle worker pin the next piece, if the engine has several devices and pinning
-   does not rest. Called for each chunk, by the thread that calls hy_prefault_start(). */
-void hy_prefault_pin(hy_prefault *prefault);
 
 /* Called before the first `entries` entries are stored. Lets all workers touch the
    expected new pages of these entries that no worker has begun. Does nothing while pages

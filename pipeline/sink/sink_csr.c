@@ -110,7 +110,6 @@ static hybrid_status reserve(hy_sink *sink, hy_part *part)
     if (csr->home == HY_HOMES_DIFFER)
         hy_prefault_place(&csr->prefault, part->offset, part->offset + part->nnz,
                           part->home);
-    hy_prefault_pin(&csr->prefault);
     csr->sink.nnz += part->nnz;
     csr->reserved += end - begin;
     csr->next_row = end;

@@ -78,7 +78,34 @@ static void a_quarter_more_than_expected(void **state)
                     ENTRIES / 8 * 5 + FAKE_PIN_BYTES);
 }
 
-/* ---- several devices ---- */
+/* With several devices one worker pins all pages. */
+static void one_worker_pins_for_several_devices(void **state)
+{
+    enum { PIECES = 8, FEW = PIECES * FAKE_PIN_BYTES / 4 };
+    hybrid_engine *engine = fake_spmm(0);
+    hy_context *ctx       = &engine->ctx;
+    hy_span col, val;
+    hy_prefault prefault;
+
+    (void)state;
+    hy_results_pin_for(ctx, engine->device, 1);
+    reserve_again(ctx, (size_t)FEW * 4, &col);
+    reserve_again(ctx, (size_t)FEW * 8, &val);
+    hy_prefault_start(&prefault, ctx, &col, &val, 4, 8, FEW, 0);
+    assert_true(prefault.pins == PIECES && prefault.submitted == 1);
+    prefault_await(&prefault);
+    hy_prefault_stop(&prefault);
+    assert_true(hy_results_pinned(&col, 0, (size_t)FEW * 4));
+    assert_true(hy_results_pinned(&val, 0, (size_t)FEW * 8));
+    hy_results_release(ctx, col.ptr);
+    hy_results_release(ctx, val.ptr);
+    hybrid_engine_destroy(engine);
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* ---- fresh pages ---- */
+
+enum { STEP = 1 << 19, STEPS = 6 };
 
 static hybrid_status sleep_until(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -89,102 +116,6 @@ static hybrid_status sleep_until(void *arg, int part, int64_t begin, int64_t end
         hy_relax();
     return HYBRID_OK;
 }
-
-enum { SLOW = 8 * FAKE_PIN_BYTES / 4 }; /* number of entries whose columns are 8 pieces */
-
-/* Opens an engine as if it had several devices, and reserves a result whose pages are in
-   memory. */
-static hybrid_engine *open_several(hy_span *col, hy_span *val)
-{
-    hybrid_engine *engine = fake_spmm(0);
-
-    hy_results_pin_for(&engine->ctx, engine->device, 1);
-    reserve_again(&engine->ctx, (size_t)SLOW * 4, col);
-    reserve_again(&engine->ctx, (size_t)SLOW * 8, val);
-    return engine;
-}
-
-static void close_several(hybrid_engine *engine, const hy_span *col, const hy_span *val)
-{
-    hy_results_release(&engine->ctx, col->ptr);
-    hy_results_release(&engine->ctx, val->ptr);
-    hybrid_engine_destroy(engine);
-    assert_int_equal(fake_alive(), 0);
-}
-
-/* Lets workers pin until `step` steps are done. */
-static void pin_until(hy_prefault *prefault, int64_t step)
-{
-    while (prefault->pinned < step) {
-        hy_prefault_pin(prefault);
-        while (__atomic_load_n(&prefault->pinning, __ATOMIC_ACQUIRE))
-            hy_relax();
-    }
-}
-
-static void several_devices_pin_one_piece_after_another(void **state)
-{
-    const int64_t before = fake_pins();
-    hy_span col, val;
-    hybrid_engine *engine = open_several(&col, &val);
-    hy_prefault prefault;
-
-    (void)state;
-    hy_prefault_start(&prefault, &engine->ctx, &col, &val, 4, 8, SLOW, 0);
-    assert_true(prefault.pins == 0 && prefault.slow_pins == 8);
-    prefault_await(&prefault);
-    assert_int_equal(fake_pins(), before);
-    for (int64_t step = 1; step <= 8; step++) {
-        pin_until(&prefault, step);
-        assert_int_equal(fake_pins() - before, 3 * prefault.pinned);
-        assert_true(hy_results_pinned(&col, 0, (size_t)step * FAKE_PIN_BYTES));
-        assert_true(hy_results_pinned(&val, 0, (size_t)step * 2 * FAKE_PIN_BYTES));
-    }
-    hy_prefault_pin(&prefault);
-    assert_int_equal(prefault.pinning, 0);
-    hy_prefault_stop(&prefault);
-    close_several(engine, &col, &val);
-}
-
-/* All workers are busy, so that the task that pins is still queued when it is taken
-   back. */
-static void stop_takes_the_next_piece_back(void **state)
-{
-    const int64_t before = fake_pins();
-    int go_on            = 0;
-    hy_span col, val;
-    hybrid_engine *engine = open_several(&col, &val);
-    hy_pool *pool         = engine->ctx.pool;
-    hy_prefault prefault;
-    hy_loop busy;
-
-    (void)state;
-    hy_pool_begin(&busy, pool, HY_COMPUTE, 0, hy_pool_threads(pool), 1, sleep_until,
-                  &go_on);
-    hy_prefault_start(&prefault, &engine->ctx, &col, &val, 4, 8, SLOW, 0);
-    hy_prefault_pin(&prefault);
-    assert_int_equal(prefault.pinning, 1);
-    hy_prefault_stop(&prefault);
-    assert_int_equal(prefault.pinning, 0);
-    __atomic_store_n(&go_on, 1, __ATOMIC_RELEASE);
-    assert_int_equal(hy_pool_end(&busy), HYBRID_OK);
-    assert_int_equal(fake_pins(), before);
-    close_several(engine, &col, &val);
-}
-
-/* A piece that takes t keeps pinning from going on for HY_PIN_SHARE * t, counted from its
-   beginning, or from the end of the rest before. */
-static void pinning_rests_in_proportion(void **state)
-{
-    (void)state;
-    assert_int_equal(hy_pin_rest(0, 1000, 1003), 1000 + 3 * HY_PIN_SHARE);
-    assert_int_equal(hy_pin_rest(1500, 1000, 1003), 1500 + 3 * HY_PIN_SHARE);
-    assert_int_equal(hy_pin_rest(900, 1000, 1000), 1000);
-}
-
-/* ---- fresh pages ---- */
-
-enum { STEP = 1 << 19, STEPS = 6 };
 
 /* Returns 1 if the page of byte `at` is in memory. */
 static int is_present(const hy_span *span, size_t at)
@@ -274,9 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_quarter_more_than_expected),
-        cmocka_unit_test(several_devices_pin_one_piece_after_another),
-        cmocka_unit_test(stop_takes_the_next_piece_back),
-        cmocka_unit_test(pinning_rests_in_proportion),
+        cmocka_unit_test(one_worker_pins_for_several_devices),
         cmocka_unit_test(what_is_written_next_is_touched_first),
         cmocka_unit_test(wide_columns_are_not_pinned),
     };
