@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/data/csr.h"
+#include "engine/run/collect.h"
 #include "engine/schedules/schedule.h"
 #include "support/check/oracle.h"
 #include "support/fake/fake_backend.h"
@@ -153,6 +154,35 @@ static void workers_gather_what_cannot_be_pinned(void **state)
     clear(&w);
 }
 
+/* Two engines share B. The second one would find B pinned, but only until the run of the
+   first one ends. */
+static void another_engine_does_not_rely_on_it(void **state)
+{
+    hybrid_engine *first, *second;
+    hybrid_plan *plan;
+    hy_collect held;
+    int collects;
+    world w;
+
+    (void)state;
+    make(&w, 1);
+    assert_int_equal(fake_spmm_open(BUDGET, &first), HYBRID_OK);
+    assert_int_equal(fake_spmm_open(BUDGET, &second), HYBRID_OK);
+    settings_of(first)->schedule = &hy_schedule_collect;
+    assert_int_equal(hybrid_spgemm_plan(first, &w.A, &w.B, NULL, &plan), HYBRID_OK);
+    assert_int_equal(hy_collect_begin(plan, &w.B, &collects, &held), HYBRID_OK);
+    assert_int_equal(collects, 1);
+    assert_int_equal(compute(second, &w), HYBRID_OK);
+    assert_int_equal(w.entries, 0);
+    hy_collect_end(&held);
+    assert_int_equal(compute(second, &w), HYBRID_OK);
+    assert_true(w.entries >= w.B.nnz);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(first);
+    hybrid_engine_destroy(second);
+    clear(&w);
+}
+
 /* Rows of B with hardly any entries leave no room for a list of their positions. */
 static void workers_gather_rows_that_are_nearly_empty(void **state)
 {
@@ -186,6 +216,7 @@ int main(void)
         cmocka_unit_test(a_b_that_does_not_fit_is_collected),
         cmocka_unit_test(pinned_arrays_are_read_as_they_are),
         cmocka_unit_test(workers_gather_what_cannot_be_pinned),
+        cmocka_unit_test(another_engine_does_not_rely_on_it),
         cmocka_unit_test(workers_gather_rows_that_are_nearly_empty),
         cmocka_unit_test(calls_fail),
     };
