@@ -161,14 +161,15 @@ void hy_choice_open(const hy_portion *portion, const hy_candidates *candidates,
 {
     const int unseen = !(known & HY_KNOW_FILL);
 
-    *out          = (hy_choice){.count = 0};
+    *out          = (hy_choice){.count = 0, .touch = {.rows = -1}};
     out->planning = (hy_planning){.product  = portion->product,
                                   .portion  = portion,
                                   .A        = A,
                                   .B        = B,
                                   .features = portion->profile.features,
                                   .host_s   = host_seconds(portion, candidates),
-                                  .extents  = &out->extents};
+                                  .extents  = &out->extents,
+                                  .touch    = &out->touch};
     if (unseen && !hy_portion_fits(portion))
         return; /* the choice has no schedules yet: they are compared once all inspection
                    is done */

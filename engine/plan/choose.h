@@ -40,6 +40,7 @@ typedef struct hy_option {
 typedef struct hy_choice {
     hy_planning planning;
     hy_extents extents;
+    hy_touch touch;
     int count;
     hy_option of[HY_OPTIONS];
 } hy_choice;

@@ -5,6 +5,12 @@
 #include "engine/plan/portion.h"
 #include "partition/pattern/extents.h"
 
+/* `rows` is the number of rows of B or X that all chunks gather, summed over the chunks.
+   `nnz` is the number of entries of these rows, 0 for SpMM. */
+typedef struct hy_touch {
+    int64_t rows, nnz;
+} hy_touch;
+
 /* The portion for which layouts are compared. Its own layout is not used. */
 typedef struct hy_planning {
     const hy_product *product; /* the product of the portion */
@@ -18,6 +24,8 @@ typedef struct hy_planning {
                             place of the device */
     hy_extents *extents; /* first and last columns of the entries in blocks of rows of A;
                             computed at first use (schedule.h) */
+    hy_touch *touch;     /* rows of B or X that gathering chunks touch; touch->rows is -1
+                            until they are estimated (gathering.c) */
 } hy_planning;
 
 /* Cuts the chunks of the layout, from the fields that the caller has set (hy_layout). If

@@ -17,12 +17,6 @@ int64_t hy_traffic_first(const hy_portion *portion);
    already. */
 double hy_traffic_cached(const hy_portion *portion);
 
-/* `rows` is the number of rows of B or X that all chunks gather, summed over the chunks.
-   `nnz` is the number of entries of these rows, 0 for SpMM. */
-typedef struct hy_touch {
-    int64_t rows, nnz;
-} hy_touch;
-
 /* Estimates the gathered rows before the gathered layout `asked` is cut. Rows are counted
    for a few ranges of rows of the length of a chunk, and scaled up by the number of
    entries of A. */

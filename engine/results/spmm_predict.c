@@ -84,7 +84,7 @@ static double host_s(const hy_spmm *u, double row)
     return rows * row / host.mem_Bps;
 }
 
-/* What planning a part of A tells. */
+/* Memory and time that the plan of a part of A predicts. */
 typedef struct part_plan {
     int64_t host_bytes; /* host memory that blocks of X take on the CPU, or that is pinned
                            for a device */

@@ -3,7 +3,7 @@
 
    cost() estimates how many rows all chunks bring: it inspects some ranges of rows of A,
    as long as a chunk may be, and scales the result up in proportion to the entries of
-   A. */
+   A. The first schedule that asks finds out for all. */
 #include "engine/schedules/gathering.h"
 
 #include "engine/rates/traffic.h"
@@ -45,10 +45,10 @@ hy_estimate hy_gathering_promise(const hy_planning *p, hy_axis axis)
 hybrid_status hy_gathering_cost(const hy_planning *p, hy_axis axis, hy_estimate *out)
 {
     const hy_layout asked = asked_for(p->portion, axis, hy_slots_fewer(p->portion));
-    hy_touch touch;
 
-    HY_TRY(hy_traffic_sample(p, &asked, &touch));
-    *out = bring(p, axis, touch);
+    if (p->touch->rows < 0)
+        HY_TRY(hy_traffic_sample(p, &asked, p->touch));
+    *out = bring(p, axis, *p->touch);
     return HYBRID_OK;
 }
 
