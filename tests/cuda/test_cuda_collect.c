@@ -18,8 +18,7 @@ enum {
     CHUNKS = 7
 };
 
-/* Makes a matrix of which most rows have 0 to 12 entries, and row ROWS / 2 has
-   `longest`. */
+/* Makes a matrix. Row ROWS / 2 has `longest` entries, and other rows have 0 to 12. */
 static hybrid_csr make(int64_t longest, unsigned seed, test_kind kind)
 {
     builder b = build_start(ROWS, ROWS);

@@ -129,7 +129,7 @@ for line in picks:
 assert any(not line["pick"] for line in lines if line["op"] == "spgemm")
 EOP
 
-# ---- choices of other constants: each choice takes 2 s, and one that nobody chooses 1 s
+# ---- choices of other constants: each choice takes 2 s, and a candidate that is never chosen 1 s
 "$python" - "$folder/out/models.jsonl" "$folder/slow" <<'EOP'
 import json, sys
 with open(sys.argv[2], "w") as out:

@@ -27,7 +27,7 @@ typedef struct world {
     int64_t entries; /* entries of B that devices read in all runs */
 } world;
 
-/* Makes B of which every `step`-th row has entries. */
+/* Makes A, and a B in which every `step`-th row has entries. */
 static void make(world *w, int64_t step)
 {
     builder a = build_start(ROWS, ROWS), b = build_start(ROWS, ROWS);

@@ -24,7 +24,7 @@ int64_t fake_mark_ns(const hy_mark *mark);
 
 /* Begins a setting of the mark on a lane, and returns its number. fake_mark_reach() ends
    it with the status of the lane. fake_mark_wait() returns that status once the setting
-   has ended. With `untimed`, nobody may ask for the time. */
+   has ended. A setting that is `untimed` has no time to ask for. */
 int64_t fake_mark_begin(hy_mark *mark, hy_lane *on, int untimed);
 void fake_mark_reach(hy_mark *mark, int64_t turn, hybrid_status status);
 hybrid_status fake_mark_wait(hy_mark *mark, int64_t turn);
