@@ -4,10 +4,10 @@
 
 /* Returns the i of [begin, end) with offset[i] <= t < offset[i+1], which must exist.
    Ranges with offset[i] == offset[i+1] are passed over. */
-__device__ inline int hy_owner(const int *offset, int begin, int end, int t)
+template <typename I> __device__ I hy_owner(const I *offset, I begin, I end, I t)
 {
     while (end - begin > 1) {
-        const int middle = begin + (end - begin) / 2;
+        const I middle = begin + (end - begin) / 2;
         if (offset[middle] <= t)
             begin = middle;
         else

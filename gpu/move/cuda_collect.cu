@@ -23,20 +23,6 @@ struct collecting {
     int32_t *to_col;
 };
 
-/* Returns the row of [first, last) that holds entry `entry`. */
-__device__ int64_t row_of(const int64_t *row_ptr, int64_t first, int64_t last,
-                          int64_t entry)
-{
-    while (last - first > 1) {
-        const int64_t middle = first + (last - first) / 2;
-        if (row_ptr[middle] <= entry)
-            first = middle;
-        else
-            last = middle;
-    }
-    return first;
-}
-
 /* Reads entries [begin, end) of rows [first, last), at most RANGE. V is an integer as
    large as a value. */
 template <typename V>
@@ -51,7 +37,7 @@ __device__ void read_range(const collecting &c, const V *val, V *to_val, int64_t
         const int64_t entry = begin + i * HY_CUDA_THREADS + threadIdx.x;
         if (entry >= end)
             break;
-        const int64_t row = row_of(c.row_ptr, first, last, entry);
+        const int64_t row = hy_owner(c.row_ptr, first, last, entry);
         from[i]           = c.from[row] + entry - c.row_ptr[row];
     }
     for (int i = 0; i < EACH; i++)
@@ -78,9 +64,9 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS)
     for (int64_t begin = int64_t(blockIdx.x) * RANGE; begin < c.entries; begin += step) {
         const int64_t end = begin + RANGE < c.entries ? begin + RANGE : c.entries;
         if (threadIdx.x < 2)
-            rows[threadIdx.x] =
-                row_of(c.row_ptr, 0, c.rows, threadIdx.x == 0 ? begin : end - 1) +
-                threadIdx.x;
+            rows[threadIdx.x] = hy_owner(c.row_ptr, int64_t{0}, c.rows,
+                                         threadIdx.x == 0 ? begin : end - 1) +
+                                threadIdx.x;
         __syncthreads();
         read_range(c, val, to_val, begin, end, rows[0], rows[1]);
         __syncthreads();
