@@ -5,11 +5,6 @@
 #include "partition/format/pack.h"
 #include "pipeline/site/site.h"
 
-static int64_t value_bytes(const hy_job *job)
-{
-    return (int64_t)hy_value_size(job->problem->A->type);
-}
-
 int64_t hy_up_bytes(const hy_job *job)
 {
     const hy_pack *pack = &job->pack;
@@ -55,7 +50,7 @@ static hybrid_status collect(const hy_job *job, hy_lane *lane)
                              .val     = B->val,
                              .to_col  = (void *)(to + job->pack.at[HY_GATHER_COL]),
                              .to_val  = to + job->pack.at[HY_GATHER_VAL],
-                             .size    = (size_t)value_bytes(job)};
+                             .size    = (size_t)hy_job_value_bytes(job)};
     HY_TRY(ops->copy(lane, job->in.ptr, job->pack.mem.ptr, job->pack.at[HY_GATHER_COL]));
     return ops->collect(lane, &c);
 }

@@ -4,6 +4,12 @@
 
 #include "pipeline/site/slot.h"
 
+/* Returns the bytes of a value of the job's operands and result. */
+static inline int64_t hy_job_value_bytes(const hy_job *job)
+{
+    return (int64_t)hy_value_size(job->problem->A->type);
+}
+
 /* Returns the bytes of the pack that go to the device, rows of B that the device collects
    included. Rows that the device already has, as rows of A or B, do not count. */
 int64_t hy_up_bytes(const hy_job *job);

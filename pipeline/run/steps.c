@@ -53,11 +53,6 @@ hy_mark *hy_step_mark(const hy_slot *slot, hy_step step)
     return decodes ? slot->columns : slot->passage[step].end;
 }
 
-static int64_t value_bytes(const hy_job *job)
-{
-    return (int64_t)hy_value_size(job->problem->A->type);
-}
-
 /* Returns the bytes of a column index, or 0 for SpMM. */
 static int64_t column_bytes(const hy_job *job)
 {
@@ -71,7 +66,7 @@ static int64_t out_bytes(const hy_slot *slot)
     const hy_job *job     = &slot->job;
     const int64_t offsets = slot->sink->counts ? hy_job_rows(job) + 1 : 0;
 
-    return offsets * 8 + job->nnz * (column_bytes(job) + value_bytes(job));
+    return offsets * 8 + job->nnz * (column_bytes(job) + hy_job_value_bytes(job));
 }
 
 /* Returns the bytes of the chunk's result that workers store: all except those that the
@@ -81,7 +76,7 @@ static int64_t stored_bytes(const hy_slot *slot)
     const hy_job *job     = &slot->job;
     const hy_sink *sink   = slot->sink;
     const int64_t offsets = sink->counts ? hy_job_rows(job) : 0;
-    const int64_t values  = job->direct ? 0 : value_bytes(job);
+    const int64_t values  = job->direct ? 0 : hy_job_value_bytes(job);
     const int64_t columns = job->direct && !job->decodes ? 0 : (int64_t)sink->col_bytes;
 
     return offsets * (int64_t)sink->offset_bytes + job->nnz * (columns + values);
@@ -117,7 +112,7 @@ static hybrid_status copy_some(const hy_slot *slot, hy_lane *lane, int64_t first
 {
     const hy_backend_ops *ops = lane->backend->ops;
     const hy_job *job         = &slot->job;
-    const size_t size         = (size_t)value_bytes(job);
+    const size_t size         = (size_t)hy_job_value_bytes(job);
 
     if (job->out.col)
         HY_TRY(
@@ -208,9 +203,10 @@ static hybrid_status store_half(const halves *t, int64_t k, hy_part part)
 {
     const int64_t at = k % 2 * t->half;
 
-    part.first    = k * t->half;
-    part.count    = half_entries(t, k);
-    part.rows.val = (char *)part.rows.val + (size_t)(at * value_bytes(&t->slot->job));
+    part.first = k * t->half;
+    part.count = half_entries(t, k);
+    part.rows.val =
+        (char *)part.rows.val + (size_t)(at * hy_job_value_bytes(&t->slot->job));
     if (part.rows.col)
         part.rows.col += at;
     return t->slot->sink->ops->store(t->slot->sink, &part);
