@@ -11,6 +11,8 @@
      entries         each entry of B is a block; all row offsets of B stay on the device
      gathered        no block is on the device: each chunk brings the rows that it needs
      collected       as gathered, but the device reads the rows from host memory itself
+     passes          no block is on the device: each chunk brings all rows of B, one range
+                     of rows after another (partition/parts/passes.h)
 
    All functions are pure. */
 #ifndef HY_IMAGE_H
@@ -45,8 +47,10 @@ typedef enum hy_axis {
     HY_AXIS_ENTRIES, /* a ring of entries of B */
     HY_AXIS_GATHERED, /* nothing is on the device: each chunk brings the rows that it
                          touches */
-    HY_AXIS_COLLECTED /* the same, and the device reads these rows of B from pinned host
-                         memory, if it can; otherwise workers gather them */
+    HY_AXIS_COLLECTED, /* the same, and the device reads these rows of B from pinned host
+                          memory, if it can; otherwise workers gather them */
+    HY_AXIS_PASSES /* nothing is on the device: each chunk brings all rows of B, in
+                      passes */
 } hy_axis;
 
 enum {
@@ -71,11 +75,13 @@ typedef struct hy_image {
                               Their room on the device is undefined. 0 in rings. */
     hy_axis axis;   /* how the image is divided. If it is HY_AXIS_NONE,
                        HY_AXIS_GATHERED or HY_AXIS_COLLECTED, the fields below are 0. */
-    int64_t block;  /* rows, columns or entries of a block */
-    int64_t held;   /* number of blocks that the device holds at once */
+    int64_t block;  /* rows, columns or entries of a block; passes: see passes.h */
+    int64_t held;   /* number of blocks that the device holds at once; passes: maximum
+                       rows of B in a pass */
     int64_t span;   /* ring of entries: maximum entries of the rows of B that a chunk
                        reads. The first `span` entries of the ring are stored again
-                       behind its end, so that these entries always follow each other. */
+                       behind its end, so that these entries always follow each other.
+                       Passes: maximum entries of B in a pass */
 
     /* Column blocks only (axis == HY_AXIS_COLS). Block k begins at column k * block -
        back (block 0: at column 0) and ends where block k + 1 begins; the last one ends
@@ -133,16 +139,23 @@ int64_t hy_ring_chunks(int64_t ring, int64_t rows);
 size_t hy_image_bytes(const hy_image *image);
 size_t hy_image_room(const hy_image *image);
 
-/* hy_image_is_gathered() returns 1 if each chunk brings the rows that it touches, however
-   they reach the device. hy_image_is_collected() returns 1 if the device reads them. */
+/* hy_image_is_gathered() returns 1 if each chunk brings the rows that it needs, however
+   they reach the device. hy_image_is_collected() returns 1 if the device reads them, and
+   hy_image_in_passes() if each chunk brings all rows in passes. */
 static inline int hy_image_is_gathered(const hy_image *image)
 {
-    return image->axis == HY_AXIS_GATHERED || image->axis == HY_AXIS_COLLECTED;
+    return image->axis == HY_AXIS_GATHERED || image->axis == HY_AXIS_COLLECTED ||
+           image->axis == HY_AXIS_PASSES;
 }
 
 static inline int hy_image_is_collected(const hy_image *image)
 {
     return image->axis == HY_AXIS_COLLECTED;
+}
+
+static inline int hy_image_in_passes(const hy_image *image)
+{
+    return image->axis == HY_AXIS_PASSES;
 }
 
 /* Returns 1 if rows of B or X pass through the device in their order: in a ring of rows

@@ -175,12 +175,22 @@ typedef struct hy_listed {
     int64_t rows, entries;
 } hy_listed;
 
+/* One pass of a chunk (partition/parts/passes.h). */
+typedef struct hy_pass {
+    int64_t number;          /* from 0 */
+    int64_t begin, end;      /* rows of B that the pass brings */
+    int64_t carried;         /* entries of the sums of earlier passes, which are in `out` */
+    const hy_chunk *planned; /* the chunk with the features of its largest pass */
+    hy_chunk chunk; /* the chunk with the features of this pass, which prepare sets */
+} hy_pass;
+
 /* One chunk on its way through the pipeline: prepare makes the pack, multiply reads it,
    and the result is stored. Exactly one stage owns a job at any time. */
 typedef struct hy_job {
     const hy_problem *problem;
-    const hy_chunk *chunk;
+    const hy_chunk *chunk; /* the chunk; &pass.chunk if it brings B in passes */
     const hy_variant *variant;
+    hy_pass pass;
     const hy_rates *rates; /* rates with which `cost` was called for this chunk */
     hy_pack pack;      /* the operands in pinned memory; prepare writes them */
     hy_listed listed;  /* rows of B that the copy to the device leaves out, because the
@@ -238,6 +248,12 @@ static inline int hy_job_gathers(const hy_job *job)
 static inline int hy_job_collects(const hy_job *job)
 {
     return job->problem->collects && hy_image_is_collected(&job->problem->image);
+}
+
+/* Returns 1 if the pack brings the rows of B of one pass. */
+static inline int hy_job_in_passes(const hy_job *job)
+{
+    return hy_image_in_passes(&job->problem->image);
 }
 
 struct hy_variant {

@@ -13,7 +13,7 @@
 #include "base/data/min_max.h"
 #include "engine/run/prefetch.h"
 #include "engine/rates/estimate.h"
-#include "partition/pattern/chunks.h"
+#include "partition/parts/passes.h"
 
 enum {
     DEVICE_PRODUCTS = 128 << 20, /* SpGEMM on a device: maximum scalar products of a
@@ -48,17 +48,18 @@ enum {
 /* ---- limits ------------------------------------------------------------------------ */
 
 /* Returns the maximum scalar products of an SpGEMM chunk on a device: the number
-   that makes OUT_BYTES of C, as the features predict, but at most DEVICE_PRODUCTS. If
-   packs contain an entry of B for each scalar product, these entries take CARRIED_BYTES
-   instead. */
-static double most_sparse(const hy_planning *p)
+   that makes OUT_BYTES of C, as the features predict, but at most DEVICE_PRODUCTS in a
+   pass. If packs contain an entry of B for each scalar product, these entries take
+   CARRIED_BYTES instead. */
+static double most_sparse(const hy_planning *p, const hy_layout *layout)
 {
-    const double entry = 4 + (double)hy_value_size(p->features.type);
-    const double bytes = p->portion->variant->form == HY_FORM_NONE
-                             ? CARRIED_BYTES
-                             : OUT_BYTES * p->features.out_ratio;
+    const double passes = (double)hy_passes(&layout->image);
+    const double entry  = 4 + (double)hy_value_size(p->features.type);
+    const double bytes  = p->portion->variant->form == HY_FORM_NONE
+                              ? CARRIED_BYTES
+                              : OUT_BYTES * p->features.out_ratio;
 
-    return fmin(bytes / entry, DEVICE_PRODUCTS);
+    return fmin(bytes / entry, DEVICE_PRODUCTS * passes);
 }
 
 /* Returns the minimum number of chunks that column blocks or a ring require; 1 for other
@@ -78,16 +79,17 @@ static int64_t least_chunks(const hy_planning *p, const hy_layout *layout)
     const int64_t bytes  = f->out_bound * (int64_t)hy_value_size(f->type);
 
     if (p->product->op == HY_SPGEMM)
-        return (int64_t)((double)f->products / most_sparse(p)) + 1;
+        return (int64_t)((double)f->products / most_sparse(p, layout)) + 1;
     return hy_max(bytes / DENSE_BYTES + 1, least_of_image(p->portion, &layout->image));
 }
 
 /* Returns 1 if `n` equal chunks each fit a slot of `slot` bytes. */
-static int fits(const hy_planning *p, int64_t n, size_t slot)
+static int fits(const hy_planning *p, const hy_image *image, int64_t n, size_t slot)
 {
     const hy_variant *variant = p->portion->variant;
     const hy_features all     = hy_features_share(&p->features, n);
-    const hy_features f       = hy_with_least_room(variant, &all);
+    const hy_features f       = hy_image_in_passes(image) ? hy_pass_features(image, &all)
+                                                          : hy_with_least_room(variant, &all);
     const hy_cost cost        = variant->cost(&f, &p->portion->rates);
 
     return hy_cost_bytes(&cost) <= slot;
@@ -106,11 +108,11 @@ static int64_t least_of_room(const hy_planning *p, const hy_layout *layout)
     int64_t low = 0, high = 1; /* `low` chunks do not fit their slots; 0 stands for no
                                   chunk */
 
-    for (; high < rows && !fits(p, high, slot); high += high / 4 + 1)
+    for (; high < rows && !fits(p, &layout->image, high, slot); high += high / 4 + 1)
         low = high;
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
-        if (fits(p, middle, slot))
+        if (fits(p, &layout->image, middle, slot))
             high = middle;
         else
             low = middle;

@@ -95,7 +95,7 @@ int hy_stream_adopt(hy_portion *portion)
 
     if (!hy_portion_on_device(portion) || layout->depth == 0 ||
         layout->count < hy_max(settings->stream_chunks, 1) ||
-        portion->variant->form != HY_FORM_CSR)
+        portion->variant->form != HY_FORM_CSR || hy_image_in_passes(&layout->image))
         return 0;
     for (int64_t k = 0; k < layout->count; k++) {
         const hy_features f = grown(&layout->chunks[k].features);

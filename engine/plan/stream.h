@@ -21,8 +21,8 @@ size_t hy_stream_slot(const hy_profile *profile, size_t slot_bytes);
 /* Settles a layout that was cut with a sampled profile: gives its chunks room for more
    scalar products than estimated, and returns 1. Returns 0, and changes nothing, if the
    run could not keep to the layout, because it has few chunks, a row might not fit a
-   slot, or the variant does not read CSR: then the product must be inspected
-   completely. */
+   slot, the variant does not read CSR, or chunks bring B in passes: then the product must
+   be inspected completely. */
 int hy_stream_adopt(hy_portion *portion);
 
 #endif /* HY_STREAM_H */

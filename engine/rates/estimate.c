@@ -14,6 +14,7 @@
 #include "engine/rates/traffic.h"
 #include "engine/schedules/column_blocks.h"
 #include "partition/pattern/chunks.h"
+#include "partition/parts/passes.h"
 
 /* Row length, in bytes, at which the bus reaches half of its rate if the device copies
    separate rows. Measured rate each way: 55 GB/s in whole blocks, 46 GB/s with rows of
@@ -134,11 +135,12 @@ static void add_pack(const hy_features *f, const hy_cost *cost, int collected,
     e->memory_bytes += made * (HY_PACK_PASSES * packed + sent - packed);
 }
 
-/* Adds to *e the kernels of all chunks, and the packs made in this run. Every chunk
-   counts `times` times. */
+/* Adds to *e the kernels of all chunks, and the packs made in this run. Every pass of a
+   chunk counts `times` times. */
 static void add_chunks(const hy_portion *portion, const hy_layout *layout, double times,
                        const hy_circumstances *found, hy_estimate *e)
 {
+    times *= (double)hy_passes(&layout->image);
     for (int64_t i = 0; i < layout->count; i++) {
         const hy_chunk *chunk = &layout->chunks[i];
         const hy_cost cost =
@@ -313,6 +315,7 @@ static hy_estimate estimate_of(const hy_portion *portion, const hy_features *f,
         add_sparse_result(portion, f, layout, &e);
     else
         add_dense_result(portion, f, layout, found, &e);
+    e.chunk_s *= (double)hy_passes(&layout->image);
     scale_call(&e, hy_call_factor(portion->product->op, &portion->rates));
     return part_of(e, 1 - found->share);
 }
@@ -338,7 +341,8 @@ hy_estimate hy_estimate_even(const hy_portion *portion, const hy_features *featu
 {
     const hy_product *product = portion->product;
     const int gathered        = hy_image_is_gathered(&layout->image);
-    hy_chunk part             = {.features = hy_features_share(features, chunks),
+    const hy_features share   = hy_features_share(features, chunks);
+    hy_chunk part             = {.features = hy_pass_features(&layout->image, &share),
                                  .x_end    = chunks > 1 ? x_end : product->b_rows,
                                  .cached   = found->cached > 0 && !gathered,
                                  .variant  = portion->variant};

@@ -8,6 +8,7 @@
 #include "base/threads/pool.h"
 #include "engine/report/least.h"
 #include "partition/pattern/chunks.h"
+#include "partition/parts/passes.h"
 #include "partition/format/pack.h"
 #include "partition/pattern/touched.h"
 
@@ -74,10 +75,28 @@ static int64_t list_bytes(const hy_layout *layout, const hy_chunk *chunk)
     return hy_image_is_collected(&layout->image) ? 8 * chunk->features.gather_rows : 0;
 }
 
+/* Returns the bytes of the packs of all chunks that bring B in passes. Every pass has
+   offsets of all rows of the chunk, and all but the first an entry for each row. */
+static int64_t passes_up(const hy_portion *portion, const hy_layout *layout)
+{
+    const hy_product *product = portion->product;
+    const hy_features *f      = &portion->profile.features;
+    const int64_t passes      = hy_passes(&layout->image);
+    const int64_t entry       = 4 + (int64_t)hy_value_size(f->type);
+    const int64_t b           = 8 * (product->b_rows + passes) + product->b_nnz * entry;
+    const int64_t a           = 8 * passes * (f->rows + layout->count) +
+                      (f->nnz + (passes - 1) * f->rows) * entry;
+
+    return a + layout->count * b;
+}
+
 /* Returns the bytes of the packs of all chunks, gathered rows included. */
 static int64_t packed_up(const hy_portion *portion, const hy_layout *layout)
 {
     int64_t sum = 0;
+
+    if (hy_image_in_passes(&layout->image))
+        return passes_up(portion, layout);
 
     for (int64_t i = 0; i < layout->count; i++)
         sum += pack_bytes(portion, &layout->chunks[i], &layout->chunks[i].features) +

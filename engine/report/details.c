@@ -10,6 +10,7 @@
 #include "engine/report/words.h"
 #include "engine/schedules/column_blocks.h"
 #include "partition/pattern/chunks.h"
+#include "partition/parts/passes.h"
 
 static void put_features(hy_words *w, const hybrid_plan *plan)
 {
@@ -232,6 +233,11 @@ static void put_layout(hy_words *w, const hy_portion *portion)
     }
     if (portion->variant->form == HY_FORM_NONE) {
         hy_words_put(w, "; each chunk brings a row of B for each entry of A\n");
+        return;
+    }
+    if (hy_image_in_passes(&layout->image)) {
+        hy_words_put(w, "; each chunk multiplies all of %s in %lld passes\n", second,
+                     (long long)hy_passes(&layout->image));
         return;
     }
     if (hy_image_is_gathered(&layout->image)) {

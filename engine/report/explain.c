@@ -4,6 +4,7 @@
 #include "base/memory/shortage.h"
 #include "engine/plan/plan.h"
 #include "engine/report/words.h"
+#include "partition/parts/passes.h"
 
 /* ---- the product ------------------------------------------------------------------ */
 
@@ -157,7 +158,11 @@ static void put_second(hy_words *w, const hy_portion *portion)
     const hy_layout *layout = &portion->layout;
     const char *second      = portion->product->op == HY_SPGEMM ? "B" : "X";
 
-    if (portion->variant->form == HY_FORM_NONE || hy_image_is_gathered(&layout->image))
+    if (hy_image_in_passes(&layout->image))
+        hy_words_put(w, "each part multiplies all of %s, in %lld passes", second,
+                     (long long)hy_passes(&layout->image));
+    else if (portion->variant->form == HY_FORM_NONE ||
+             hy_image_is_gathered(&layout->image))
         hy_words_put(w, "each part brings the rows of %s that it needs", second);
     else if (hy_image_is_ring(&layout->image))
         hy_words_put(w, "%s passes through the memory of the GPU", second);

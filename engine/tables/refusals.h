@@ -54,7 +54,8 @@ enum {
     HY_WITH_GATHER      = 1 << 20, /* axis "schedule": chunks gather rows of B or X */
     HY_WITH_COLLECT     = 1 << 21, /* axis "schedule": the device reads rows of B from
                                       host memory */
-    HY_WITH_IN_PLACE    = 1 << 22  /* axis "schedule": the host reads operands in
+    HY_WITH_PASSES      = 1 << 22, /* axis "schedule": chunks bring all of B in passes */
+    HY_WITH_IN_PLACE    = 1 << 23  /* axis "schedule": the host reads operands in
                                       place */
 };
 

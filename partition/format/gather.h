@@ -32,6 +32,18 @@ hybrid_status hy_pack_outside(const hy_job *job);
    failure. */
 hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out);
 
+/* Sets at[] to the offsets, in bytes, of the arrays in a pack of hy_pack_csr(), and returns
+   the bytes of the pack. Arrays of gathered rows of B or X that the pack does not have get
+   the offset 0. */
+size_t hy_pack_csr_at(hy_op op, const hy_features *f, size_t at[HY_ARRAYS]);
+
+/* Returns the number of entries of B in the job's pass. */
+int64_t hy_pass_nnz(const hy_job *job);
+
+/* Does the work of hy_pack_csr() for one pass of a chunk (partition/parts/passes.h), and
+   sets the features in job->pass.chunk. */
+hybrid_status hy_pack_pass(hy_job *job);
+
 /* Copies the chunk's columns of the touched rows of X to `dst`, without gaps, in
    parallel. */
 hybrid_status hy_pack_x(const hy_job *job, const hy_touched *touched, void *dst);

@@ -16,10 +16,7 @@ enum {
 
 /* ---- layout ------------------------------------------------------------------ */
 
-/* Sets at[] to the offsets, in bytes, of the arrays in the pack, and returns the bytes of
-   the pack. Arrays of gathered rows of B or X that the pack does not have get the offset
-   0. */
-static size_t layout(hy_op op, const hy_features *f, size_t at[HY_ARRAYS])
+size_t hy_pack_csr_at(hy_op op, const hy_features *f, size_t at[HY_ARRAYS])
 {
     const size_t size = hy_value_size(f->type);
     const size_t rows = (size_t)f->gather_rows, entries = (size_t)f->gather_nnz;
@@ -44,7 +41,7 @@ static size_t layout(hy_op op, const hy_features *f, size_t at[HY_ARRAYS])
 size_t hy_pack_csr_bytes(hy_op op, const hy_features *f)
 {
     size_t at[HY_ARRAYS];
-    return layout(op, f, at);
+    return hy_pack_csr_at(op, f, at);
 }
 
 typedef struct packing {
@@ -231,7 +228,9 @@ hybrid_status hy_pack_csr(hy_job *job)
     hy_pack *pack             = &job->pack;
     hybrid_status status      = HYBRID_OK;
 
-    pack->bytes = layout(problem->op, &chunk->features, pack->at);
+    if (hy_job_in_passes(job))
+        return hy_pack_pass(job);
+    pack->bytes = hy_pack_csr_at(problem->op, &chunk->features, pack->at);
     HY_TRY(hy_pack_check(job, pack->bytes));
     HY_TRY(check_in_ring(job));
     if (job->a_on_device)

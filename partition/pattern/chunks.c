@@ -1,13 +1,10 @@
 /* partition/pattern/chunks.c - cuts a product into chunks that fit the device. */
 #include "partition/pattern/chunks.h"
 
-#include <stdio.h>
-
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
-#include "base/memory/shortage.h"
-#include "base/text/size_text.h"
 #include "partition/pattern/gathered.h"
+#include "partition/parts/passes.h"
 
 enum {
     GALLOP = 32 /* the number of rows that is tried first for a chunk is that of the chunk
@@ -41,17 +38,6 @@ static hy_features row_features(const hy_cut *cut, int64_t row, int64_t cols)
         f.gather_nnz  = cut->B ? f.products : 0;
     }
     return f;
-}
-
-static hybrid_status refuse(hy_context *ctx, const hy_cut *cut, int64_t row,
-                            const hy_features *f)
-{
-    return hy_fail(ctx, HYBRID_NO_DEVICE_MEMORY,
-                   "row %lld of the product needs %s of memory, and the budget leaves %s "
-                   "for it; raise device_bytes (--device-memory), or host_bytes "
-                   "(--host-memory) if the CPU computes",
-                   (long long)row, hy_size((int64_t)hy_cut_bytes(cut, f)).s,
-                   hy_size((int64_t)cut->slot_bytes).s);
 }
 
 /* ---- width of a column block -------------------------------------------------- */
@@ -114,7 +100,7 @@ static hybrid_status find_width(cutter *c, int64_t *out)
         if (*out > 0)
             continue;
         f = row_features(cut, row, can_cut && cols > 0 ? 1 : cols);
-        return refuse(c->ctx, cut, row, &f);
+        return hy_cut_refuse(c->ctx, cut, row, &f);
     }
     return HYBRID_OK;
 }
@@ -124,9 +110,10 @@ static hybrid_status find_width(cutter *c, int64_t *out)
 static hybrid_status choose_width(cutter *c)
 {
     const int64_t cols = c->cut->profile->out_cols;
-    int64_t width;
+    int64_t width      = cols;
 
-    HY_TRY(find_width(c, &width));
+    if (!hy_image_in_passes(&c->cut->image))
+        HY_TRY(find_width(c, &width));
     const int64_t blocks = width > 0 ? (cols + width - 1) / width : 1;
     c->width             = in_blocks(c->cut) ? width : (cols + blocks - 1) / blocks;
     return HYBRID_OK;
@@ -195,7 +182,11 @@ static hybrid_status cut_resident(cutter *c)
 /* Cuts all rows into the chunks of the first column block. */
 static hybrid_status cut_rows(cutter *c)
 {
-    return hy_image_is_gathered(&c->cut->image)
+    const hy_image *image = &c->cut->image;
+
+    if (hy_image_in_passes(image))
+        return hy_cut_passes(c->ctx, c->cut, c->width, &c->chunks);
+    return hy_image_is_gathered(image)
                ? hy_cut_gathered(c->ctx, c->cut, c->width, &c->chunks)
                : cut_resident(c);
 }

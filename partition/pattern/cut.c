@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/data/min_max.h"
+#include "base/memory/shortage.h"
+#include "base/text/size_text.h"
 
 enum {
     FIRST_CAPACITY = 64,
@@ -98,7 +100,7 @@ static int fits_host(const hy_cut *cut, const hy_features *f)
 
 /* Returns 1 if a chunk of several rows has at most cut->products_max products and
    cut->chunk_rows rows, all its counts fit 31 bits, and it fits host memory. */
-static int is_moderate(const hy_cut *cut, const hy_features *f)
+int hy_cut_is_moderate(const hy_cut *cut, const hy_features *f)
 {
     return fits_host(cut, f) && f->products <= cut->products_max &&
            hy_chunk_is_counted(f) && (cut->chunk_rows <= 0 || f->rows <= cut->chunk_rows);
@@ -108,8 +110,19 @@ int hy_cut_fits(const hy_cut *cut, const hy_features *f)
 {
     const hy_features least = hy_with_least_room(cut->variant, f);
 
-    return (f->rows == 1 || is_moderate(cut, f)) &&
+    return (f->rows == 1 || hy_cut_is_moderate(cut, f)) &&
            hy_cut_bytes(cut, &least) <= cut->slot_bytes;
+}
+
+hybrid_status hy_cut_refuse(hy_context *ctx, const hy_cut *cut, int64_t row,
+                            const hy_features *f)
+{
+    return hy_fail(ctx, HYBRID_NO_DEVICE_MEMORY,
+                   "row %lld of the product needs %s of memory, and the budget leaves %s "
+                   "for it; raise device_bytes (--device-memory), or host_bytes "
+                   "(--host-memory) if the CPU computes",
+                   (long long)row, hy_size((int64_t)hy_cut_bytes(cut, f)).s,
+                   hy_size((int64_t)cut->slot_bytes).s);
 }
 
 /* ---- arrays of chunks ---------------------------------------------------------- */

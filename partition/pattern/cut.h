@@ -36,9 +36,16 @@ size_t hy_cost_bytes(const hy_cost *cost);
 /* Returns the device bytes of a chunk with these features: pack, work and result. */
 size_t hy_cut_bytes(const hy_cut *cut, const hy_features *f);
 
-/* Returns 1 if a chunk with these features keeps to the limits of `cut`. A chunk of one
-   row need only fit a slot. */
+/* hy_cut_fits() returns 1 if a chunk with these features keeps to the limits of `cut`. A
+   chunk of one row need only fit a slot. hy_cut_is_moderate() returns 1 if a chunk of
+   several rows keeps to all other limits. */
 int hy_cut_fits(const hy_cut *cut, const hy_features *f);
+int hy_cut_is_moderate(const hy_cut *cut, const hy_features *f);
+
+/* Returns NO_DEVICE_MEMORY with a message: row `row`, of which `f` are the features, does
+   not fit a slot. */
+hybrid_status hy_cut_refuse(hy_context *ctx, const hy_cut *cut, int64_t row,
+                            const hy_features *f);
 
 /* Return the features with another out_room. hy_with_least_room() lets the chunk have room
    for the entries that a sample predicts, with some to spare, and for all entries that

@@ -4,6 +4,7 @@
 #include "pipeline/run/driver.h"
 #include "pipeline/run/pieces.h"
 #include "pipeline/run/steps.h"
+#include "pipeline/site/pass.h"
 
 void hy_run_stop(hy_run *run, hybrid_status status)
 {
@@ -208,19 +209,19 @@ hybrid_status hy_slot_finish(hy_slot *slot)
     return HYBRID_OK;
 }
 
-/* ---- pieces ------------------------------------------------------------------------ */
+/* ---- pieces and passes --------------------------------------------------------------
+ */
 
-/* Returns the slot to its stages from `multiply` on. The stages that are done are
-   reported first, because stages that follow reuse their marks. Sets slot->stage to the
-   stage before `multiply`. */
-static hybrid_status repeat(hy_slot *slot)
+/* Returns the slot to its stages from `step` on. The stages that are done are reported
+   first, because stages that follow reuse their marks. */
+static hybrid_status repeat(hy_slot *slot, hy_step step)
 {
     HY_TRY(hy_trace_slot(&slot->site->run->tracer, slot));
     hy_work_log_clear(&slot->log);
-    for (int step = 0; step < HY_STEPS; step++)
-        slot->passage[step].done = 0;
+    for (int k = 0; k < HY_STEPS; k++)
+        slot->passage[k].done = 0;
     slot->stage = slot->stages;
-    while (slot->stage[1].step != HY_STEP_MULTIPLY)
+    while (slot->stage->step != step)
         slot->stage++;
     return HYBRID_OK;
 }
@@ -228,8 +229,17 @@ static hybrid_status repeat(hy_slot *slot)
 /* Lets the slot compute fewer rows, because the result of all has no room. */
 static hybrid_status compute_less(hy_slot *slot)
 {
-    HY_TRY(repeat(slot));
-    return hy_piece_shrink(slot);
+    HY_TRY(repeat(slot, HY_STEP_MULTIPLY));
+    HY_TRY(hy_piece_shrink(slot));
+    return hy_slot_advance(slot);
+}
+
+/* Lets the slot compute the next pass of its chunk. */
+static hybrid_status compute_pass(hy_slot *slot)
+{
+    HY_TRY(repeat(slot, HY_STEP_PREPARE));
+    hy_pass_next(&slot->job);
+    return hy_slot_advance(slot);
 }
 
 /* Lets the slot compute the rows of its chunk that are left, or finishes the chunk. */
@@ -238,9 +248,8 @@ static hybrid_status compute_rest(hy_slot *slot)
     if (slot->job.rows_after == 0)
         return hy_slot_finish(slot);
     count_rows(slot);
-    HY_TRY(repeat(slot));
+    HY_TRY(repeat(slot, HY_STEP_MULTIPLY));
     hy_piece_next(slot);
-    slot->stage++;
     return hy_slot_advance(slot);
 }
 
@@ -323,10 +332,10 @@ hybrid_status hy_slot_advance(hy_slot *slot)
             continue;
         if (where >= HY_LANES && slot->unseen && hy_step_waits(slot, stage->step))
             break;
-        if (stage->step == HY_STEP_RESERVE && hy_piece_overflows(slot)) {
-            HY_TRY(compute_less(slot));
-            continue;
-        }
+        if (stage->step == HY_STEP_RESERVE && hy_piece_overflows(slot))
+            return compute_less(slot);
+        if (stage->step == HY_STEP_RESERVE && hy_pass_is_left(&slot->job))
+            return compute_pass(slot);
         if (stage->step == HY_STEP_RESERVE && slot->sink->in_order &&
             slot->job.rows_after == 0)
             note_counted(slot);

@@ -53,7 +53,12 @@ hy_chunk hy_queue_rest(const hy_queue *queue, const hy_site *c, int64_t i)
 
     if (begin == chunk.row_begin && end == chunk.row_end)
         return chunk;
-    return hy_queue_rows(queue, &chunk, begin, end);
+    hy_chunk rest = hy_queue_rows(queue, &chunk, begin, end);
+    if (hy_image_in_passes(&c->image)) { /* features are those of a pass, not of rows */
+        rest.features      = chunk.features;
+        rest.features.rows = end - begin;
+    }
+    return rest;
 }
 
 /* Returns a chunk with the rows of chunk i, which are the same in every column block. */

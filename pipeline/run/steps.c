@@ -6,6 +6,7 @@
 #include "base/memory/pinned.h"
 #include "partition/format/pack.h"
 #include "pipeline/run/copy_in.h"
+#include "pipeline/site/pass.h"
 #include "pipeline/sink/delta_columns.h"
 #include "pipeline/sink/transposed.h"
 
@@ -44,7 +45,7 @@ hy_where hy_step_where(const hy_slot *slot, const hy_stage *stage)
 int hy_step_waits(const hy_slot *slot, hy_step step)
 {
     return step != HY_STEP_RESERVE || slot->sink->counts || slot->job.deltas ||
-           slot->job.chunk->features.out_room > 0;
+           slot->job.chunk->features.out_room > 0 || hy_pass_is_left(&slot->job);
 }
 
 hy_mark *hy_step_mark(const hy_slot *slot, hy_step step)
@@ -280,7 +281,7 @@ static hybrid_status do_step(hy_slot *slot, hy_step step, hy_lane *lane)
         break;
     case HY_STEP_FINISH:
         status = job->variant->finish(lane, job);
-        if (status == HYBRID_OK)
+        if (status == HYBRID_OK && !hy_pass_is_left(job))
             status = hy_delta_columns_make(slot, lane);
         break;
     case HY_STEP_RESERVE:

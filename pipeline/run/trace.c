@@ -141,7 +141,7 @@ static hybrid_event event_of(const hy_slot *slot, const hy_stage *stage)
     /* pieces compute again what was computed when the result of the chunk had no room */
     if (stage->step == HY_STEP_MULTIPLY &&
         slot->job.rows_before + slot->job.rows_after == 0)
-        event.flops = 2 * chunk->features.products;
+        event.flops = 2 * (chunk->features.products - slot->job.pass.carried);
     return event;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/data/csr.h"
 #include "partition/format/pack.h"
+#include "pipeline/site/pass.h"
 
 enum {
     WORD_BYTES    = 256, /* bytes of pinned memory for out_nnz and units */
@@ -170,6 +171,7 @@ void hy_slot_begin(hy_slot *slot, const hy_problem *problem, const hy_rates *rat
     job->reused = hy_pack_cache_has(cache, chunk, slot->claim.index);
     job->a_on_device =
         problem->a_source.on_device.csr || (ops->rebase && hy_pack_csr_shares(job));
+    hy_pass_first(job);
     *job->out_nnz = 0;
     slot->stage   = slot->stages;
     slot->unseen  = NULL;

@@ -23,7 +23,7 @@ extern const hy_variant hy_spgemm_host_rows;
 
 enum {
     COMBINATIONS = 1500,
-    SCHEDULES    = 8,
+    SCHEDULES    = 9,
     ROWS         = 240,
     ENTRIES      = 5,
     LEAST_NAMED  = 24,
@@ -117,7 +117,8 @@ static const char *refused(const combination *c)
         return "B is sparse, so that its rows have different sizes";
     if (c->schedule == &hy_schedule_entry_ring && c->carried)
         return "packs of this variant contain rows of B";
-    if (c->schedule == &hy_schedule_collect && c->carried)
+    if ((c->schedule == &hy_schedule_collect || c->schedule == &hy_schedule_passes) &&
+        c->carried)
         return "packs of this variant contain entries of B in another order";
     return NULL;
 }
@@ -129,6 +130,7 @@ static const hy_schedule *schedule_of(const hybrid_plan *plan)
     const hy_axis axis = plan->portions->layout.image.axis;
     return axis == HY_AXIS_GATHERED    ? &hy_schedule_gather
            : axis == HY_AXIS_COLLECTED ? &hy_schedule_collect
+           : axis == HY_AXIS_PASSES    ? &hy_schedule_passes
            : axis == HY_AXIS_ENTRIES   ? &hy_schedule_entry_ring
                                        : &hy_schedule_whole;
 }

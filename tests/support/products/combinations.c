@@ -109,6 +109,8 @@ const char *combination_refused(const combination *c)
         return "X is dense";
     if (c->schedule == &hy_schedule_collect)
         return "the device collects rows of a sparse B alone";
+    if (c->schedule == &hy_schedule_passes)
+        return "passes are for a sparse B";
     if (is_ring(c->schedule) && combination_is_tiled(c))
         return "this variant uses the original row numbers of X";
     if (shares && c->schedule == &hy_schedule_row_ring)

@@ -10,7 +10,7 @@
 #include "support/inputs/cases.h"
 
 /* COMBINATION_SCHEDULES: number of values of the field `schedule`, including NULL. */
-enum { COMBINATION_ROWS = 720, COMBINATION_COLS = 600, COMBINATION_SCHEDULES = 8 };
+enum { COMBINATION_ROWS = 720, COMBINATION_COLS = 600, COMBINATION_SCHEDULES = 9 };
 
 typedef struct combination {
     const hy_schedule *schedule; /* schedule that the plan must have; NULL: the engine

@@ -8,7 +8,7 @@
 
 #include "engine/api/engine.h"
 
-enum { ODD_SCHEDULES = 8 };
+enum { ODD_SCHEDULES = 9 };
 
 typedef struct odd_bits {
     int64_t schedules[ODD_SCHEDULES]; /* number of plans checked with schedule

@@ -23,7 +23,8 @@ static const unsigned axes[] = {
     HY_WITH_NAME_NEEDED,
     HY_WITH_HOST | HY_WITH_DEVICE,
     HY_WITH_COPIES | HY_WITH_RING | HY_WITH_ROW_RING | HY_WITH_COLUMN_RING |
-        HY_WITH_ENTRY_RING | HY_WITH_GATHER | HY_WITH_COLLECT | HY_WITH_IN_PLACE};
+        HY_WITH_ENTRY_RING | HY_WITH_GATHER | HY_WITH_COLLECT | HY_WITH_PASSES |
+        HY_WITH_IN_PLACE};
 
 enum { AXES = sizeof axes / sizeof *axes };
 
@@ -109,6 +110,7 @@ static const struct {
              {HY_WITH_ENTRY_RING, "`entry_ring`"},
              {HY_WITH_GATHER, "`gather`"},
              {HY_WITH_COLLECT, "`collect`"},
+             {HY_WITH_PASSES, "`passes`"},
              {HY_WITH_IN_PLACE, "`in_place`"}};
 
 static const char *words_of(unsigned value)

@@ -1,0 +1,53 @@
+/* partition/parts/passes.h - chunks that multiply B in passes.
+
+   A pass brings a range of rows of B to the device, with those entries of the chunk's
+   rows of A that multiply them. The device keeps the sums of a pass, and adds those of
+   the next one to them: they become further rows of B, which A multiplies by 1. So all
+   passes of a chunk use the kernels of an ordinary product:
+
+     pass 0   C = A_0 * B_0
+     pass k   C = [1 A_k] * [C]      A_k: the entries of A in the columns of pass k
+                            [B_k]    B_k: the rows of B of pass k
+
+   Every chunk brings all of B once, in ranges that are the same for all chunks. Row r of B
+   lies at byte hy_pass_at() of B, and belongs to the pass with this number divided by
+   hy_image.block. */
+#ifndef HY_PASSES_H
+#define HY_PASSES_H
+
+#include "base/data/csr.h"
+#include "partition/pattern/cut.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Returns the bytes of the rows of B before `row`, with their offsets. */
+static inline int64_t hy_pass_at(const hybrid_csr *B, int64_t row)
+{
+    return 8 * row + hy_offset(B, row) * (4 + (int64_t)hy_value_size(B->type));
+}
+
+/* Returns the image of `whole`, the image of B, as it is brought in passes of about
+   `bytes` bytes. No pass has more than `bytes` and the bytes of one row. */
+hy_image hy_image_of_passes(const hy_image *whole, const hybrid_csr *B, int64_t bytes);
+
+/* Returns the number of passes of a chunk; 1 for other images. */
+int64_t hy_passes(const hy_image *image);
+
+/* Returns the first row of B of pass k; the number of rows if k is hy_passes(). */
+int64_t hy_pass_begin(const hy_image *image, const hybrid_csr *B, int64_t k);
+
+/* Returns the features of one pass of a chunk, if `f` are those of all its passes together
+   and entries of A are spread evenly over them. Returns `f` for other images. */
+hy_features hy_pass_features(const hy_image *image, const hy_features *f);
+
+/* Cuts all rows of cut->profile into chunks of `width` columns, whose features are those
+   of their largest pass. The caller frees the array, also after a failure. */
+hybrid_status hy_cut_passes(hy_context *ctx, const hy_cut *cut, int64_t width,
+                            hy_chunk_array *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* HY_PASSES_H */

@@ -1,0 +1,36 @@
+/* pipeline/site/pass.c - lets a slot compute its chunk in passes. */
+#include "pipeline/site/pass.h"
+
+#include "partition/parts/passes.h"
+
+/* Lets the job compute pass `number`. */
+static void begin(hy_job *job, int64_t number)
+{
+    const hy_problem *problem = job->problem;
+    hy_pass *pass             = &job->pass;
+
+    pass->number = number;
+    pass->begin  = hy_pass_begin(&problem->image, problem->B, number);
+    pass->end    = hy_pass_begin(&problem->image, problem->B, number + 1);
+    pass->chunk  = *pass->planned;
+}
+
+void hy_pass_first(hy_job *job)
+{
+    if (!hy_job_in_passes(job))
+        return;
+    job->pass  = (hy_pass){.planned = job->chunk};
+    job->chunk = &job->pass.chunk;
+    begin(job, 0);
+}
+
+int hy_pass_is_left(const hy_job *job)
+{
+    return job->pass.number + 1 < hy_passes(&job->problem->image);
+}
+
+void hy_pass_next(hy_job *job)
+{
+    job->pass.carried = *job->out_nnz;
+    begin(job, job->pass.number + 1);
+}
