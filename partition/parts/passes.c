@@ -11,9 +11,11 @@
 
 #include "base/data/min_max.h"
 #include "base/threads/pool.h"
+#include "partition/pattern/lengths.h"
 
 enum {
-    BLOCKS = 1024 /* maximum number of blocks of rows of A */
+    BLOCKS = 1024, /* maximum number of blocks of rows of A */
+    BATCH  = 256   /* entries of A whose scalar products are added up at a time */
 };
 
 /* ---- ranges of rows of B --------------------------------------------------------- */
@@ -100,6 +102,8 @@ typedef struct cutter {
     hy_chunk_array *out;
     int64_t width, passes;
     int64_t rows;       /* rows of A in a block */
+    hy_lengths lengths; /* lengths of the rows of B */
+    int64_t *first;     /* first row of B of each pass, and the number of rows of B */
     load *blocks;       /* for each block of rows, the load of each pass */
     load *row;          /* load of each pass of a row that is counted on its own */
     load *chunk;        /* load of each pass of rows [begin, end) */
@@ -118,21 +122,66 @@ static void spread(const cutter *c, int64_t begin, int64_t end, load *sum)
     }
 }
 
-/* Adds rows [begin, end) of A to the load of each pass. */
+/* Returns the pass with row `row` of B, which is in pass k or a later one. */
+static int64_t pass_of(const cutter *c, int64_t row, int64_t k)
+{
+    int64_t end = c->passes;
+
+    if (row < c->first[k + 1])
+        return k;
+    for (k++; end - k > 1;) {
+        const int64_t middle = k + (end - k) / 2;
+        if (row < c->first[middle])
+            end = middle;
+        else
+            k = middle;
+    }
+    return k;
+}
+
+/* Returns how many of the `n` ascending columns are before `row`. */
+static int64_t before(const int32_t *col, int64_t n, int64_t row)
+{
+    int64_t low = 0;
+
+    while (low < n) {
+        const int64_t middle = low + (n - low) / 2;
+        if (col[middle] < row)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
+/* Returns the scalar products of `n` entries of A in these columns. */
+static int64_t products_of(const cutter *c, const int32_t *col, int64_t n)
+{
+    int64_t sums[BATCH], sum = 0;
+
+    for (int64_t k = 0; k < n; k += BATCH)
+        sum = hy_lengths_sums(&c->lengths, col + k, hy_min(n - k, BATCH), sum, sums);
+    return sum;
+}
+
+/* Adds rows [begin, end) of A, whose columns ascend, to the load of each pass. */
 static void count(const cutter *c, int64_t begin, int64_t end, load *sum)
 {
-    const hybrid_csr *A = c->cut->A, *B = c->cut->B;
-    const int64_t stop = hy_offset(A, end);
+    const hybrid_csr *A = c->cut->A;
 
     if (hy_profile_is_sampled(c->cut->profile)) {
         spread(c, begin, end, sum);
         return;
     }
-    for (int64_t k = hy_offset(A, begin); k < stop; k++) {
-        const int64_t row = hy_cols(A)[k];
-        load *of          = &sum[hy_pass_at(B, row) / c->cut->image.block];
-        of->nnz++;
-        of->products += hy_offset(B, row + 1) - hy_offset(B, row);
+    for (int64_t i = begin; i < end; i++) {
+        const int32_t *col = hy_cols(A) + hy_offset(A, i);
+        int64_t left = hy_offset(A, i + 1) - hy_offset(A, i), pass = 0;
+        for (int64_t n; left > 0; left -= n, col += n) {
+            pass = pass_of(c, *col, pass);
+            n    = before(col, left, c->first[pass + 1]);
+            sum[pass].nnz += n;
+            sum[pass].products += products_of(c, col, n);
+        }
     }
 }
 
@@ -257,30 +306,46 @@ static hybrid_status cut_blocks(cutter *c, int64_t blocks)
     return c->begin < c->end ? close(c, &now) : HYBRID_OK;
 }
 
+/* Allocates the arrays, which begin at c->first, in one block. */
+static hybrid_status allocate(cutter *c, int64_t blocks)
+{
+    const size_t first = ((size_t)c->passes + 1) * sizeof *c->first;
+    const size_t loads = (size_t)((blocks + 2) * c->passes) * sizeof *c->blocks;
+    void *memory;
+
+    HY_TRY(hy_array(c->ctx, 1, first + loads, "entries of A in each pass", &memory));
+    memset(memory, 0, first + loads);
+    c->first  = memory;
+    c->row    = (load *)(c->first + c->passes + 1);
+    c->chunk  = c->row + c->passes;
+    c->blocks = c->chunk + c->passes;
+    for (int64_t k = 0; k <= c->passes; k++)
+        c->first[k] = hy_pass_begin(&c->cut->image, c->cut->B, k);
+    return HYBRID_OK;
+}
+
 hybrid_status hy_cut_passes(hy_context *ctx, const hy_cut *cut, int64_t width,
                             hy_chunk_array *out)
 {
     const hy_profile *p  = cut->profile;
-    const int64_t passes = hy_passes(&cut->image), rows = p->end - p->begin;
+    const int64_t rows   = p->end - p->begin;
     const int64_t each   = (rows + BLOCKS - 1) / BLOCKS;
     const int64_t blocks = each > 0 ? (rows + each - 1) / each : 0;
-    const int64_t loads  = (blocks + 2) * passes;
-    void *memory;
+    cutter c             = {.ctx    = ctx,
+                            .cut    = cut,
+                            .out    = out,
+                            .width  = width,
+                            .passes = hy_passes(&cut->image),
+                            .rows   = each,
+                            .begin  = p->begin,
+                            .end    = p->begin};
+    hybrid_status status;
 
-    HY_TRY(hy_array(ctx, loads, sizeof(load), "entries of A in each pass", &memory));
-    memset(memory, 0, (size_t)loads * sizeof(load));
-    cutter c                   = {.ctx    = ctx,
-                                  .cut    = cut,
-                                  .out    = out,
-                                  .width  = width,
-                                  .passes = passes,
-                                  .rows   = each,
-                                  .blocks = (load *)memory + 2 * passes,
-                                  .row    = memory,
-                                  .chunk  = (load *)memory + passes,
-                                  .begin  = p->begin,
-                                  .end    = p->begin};
-    const hybrid_status status = cut_blocks(&c, blocks);
-    hy_array_free(ctx, memory);
+    HY_TRY(hy_lengths_note(ctx, cut->B, &c.lengths));
+    HY_TRY_ELSE_DONE(allocate(&c, blocks));
+    HY_TRY_ELSE_DONE(cut_blocks(&c, blocks));
+done:
+    hy_lengths_free(ctx, &c.lengths);
+    hy_array_free(ctx, c.first);
     return status;
 }
