@@ -44,6 +44,7 @@ squares() {
     measure spgemm er:4000000,8 0,256M,128M,64M,18M "$@"
     measure spgemm er:12500000,8 0,1G,512M,256M,57M --reps 1 "$@"
     measure spgemm rmat:20,8 0,256M,128M,64M --reps 1 "$@"
+    measure spgemm wide:1000,32000,4000000 0,256M,128M,64M,18M "$@"
 }
 
 few_squares() {

@@ -40,6 +40,7 @@ static const cli_term generate_kinds[] = {
     {"stencil27:N", "27 points on an N x N x N grid"},
     {"fem3:N", "N^3 nodes with 3 unknowns, dense 3 x 3 blocks"},
     {"er:ROWS,PER_ROW", "PER_ROW uniform columns per row"},
+    {"wide:ROWS,PER_ROW,COLS", "the same with COLS columns"},
     {"rmat:SCALE,EDGES", "2^SCALE rows, EDGES per row, a power-law graph"},
     {"powerlaw:ROWS,MEAN,MAX", "row lengths of a Pareto distribution"},
     {"road:N", "an N x N grid with a part of its edges"},

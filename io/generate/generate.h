@@ -51,6 +51,7 @@ hybrid_status hy_recipe_road(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_band(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_dense(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_er(hy_context *ctx, hy_recipe *recipe);
+hybrid_status hy_recipe_wide(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_powerlaw(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_rmat(hy_context *ctx, hy_recipe *recipe);
 

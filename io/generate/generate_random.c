@@ -4,28 +4,43 @@
 #include "io/generate/generate.h"
 #include "io/generate/random.h"
 
-/* ---- Erdos-Renyi: a fixed number of uniform columns per row ------------------------ */
+/* ---- Erdos-Renyi, and wide: a fixed number of uniform columns per row ---------------
+ */
 
-static int64_t er_row(const hy_recipe *recipe, int64_t i, int32_t *col)
+static int64_t uniform_row(const hy_recipe *recipe, int64_t i, int32_t *col)
 {
     const uint64_t key = hy_key(recipe->seed, HY_RANDOM_COLUMNS, (uint64_t)i);
 
     for (int64_t k = 0; k < recipe->arg[1]; k++)
-        col[k] = (int32_t)hy_below(hy_draw(key, (uint64_t)k), recipe->rows);
+        col[k] = (int32_t)hy_below(hy_draw(key, (uint64_t)k), recipe->cols);
     return hy_sort_columns(col, recipe->arg[1]);
+}
+
+static void make_uniform(hy_recipe *recipe, int64_t cols)
+{
+    const double rows = (double)recipe->arg[0], per_row = (double)recipe->arg[1];
+
+    recipe->rows     = recipe->arg[0];
+    recipe->cols     = cols;
+    recipe->row_most = recipe->arg[1];
+    recipe->expected = recipe->arg[0] * recipe->arg[1];
+    /* expected number of entries after dropping repeats, less 1 % for chance */
+    recipe->least =
+        (int64_t)(0.99 * rows * (double)cols * -expm1(-per_row / (double)cols));
+    recipe->row = uniform_row;
 }
 
 hybrid_status hy_recipe_er(hy_context *ctx, hy_recipe *recipe)
 {
-    const double rows = (double)recipe->arg[0], per_row = (double)recipe->arg[1];
-
     (void)ctx;
-    recipe->rows     = recipe->arg[0];
-    recipe->row_most = recipe->arg[1];
-    recipe->expected = recipe->arg[0] * recipe->arg[1];
-    /* expected number of entries after dropping repeats, less 1 % for chance */
-    recipe->least = (int64_t)(0.99 * rows * rows * -expm1(-per_row / rows));
-    recipe->row   = er_row;
+    make_uniform(recipe, recipe->arg[0]);
+    return HYBRID_OK;
+}
+
+hybrid_status hy_recipe_wide(hy_context *ctx, hy_recipe *recipe)
+{
+    (void)ctx;
+    make_uniform(recipe, recipe->arg[2]);
     return HYBRID_OK;
 }
 

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.bash"
 
 for spec in stencil7:6 stencil27:5 fem3:4 er:3000,5 rmat:11,6 powerlaw:3000,5,400 road:40 \
-    band:500,3 dense:40,70; do
+    band:500,3 dense:40,70 wide:30,50,900; do
     expect 0 generate $spec -o one.mtx --threads 1 -q
     expect 0 generate $spec -o two.mtx --threads 4 -q
     cmp one.mtx two.mtx || fail "$spec depends on the number of threads"

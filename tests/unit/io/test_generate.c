@@ -50,12 +50,30 @@ static int same(const hybrid_csr *A, const hybrid_csr *B)
                             memcmp(A->val, B->val, (size_t)A->nnz * size) == 0));
 }
 
-static const char *const specs[] = {
-    "stencil7:1", "stencil7:9", "stencil27:1", "stencil27:8",       "fem3:1",
-    "fem3:5",     "er:1,0",     "er:1,5",      "er:5000,7",         "er:40,200",
-    "rmat:1,0",   "rmat:1,9",   "rmat:12,5",   "powerlaw:1,1,1",    "powerlaw:4000,6,300",
-    "road:1",     "road:50",    "band:1,0",    "band:7,2147483647", "band:3000,4",
-    "dense:1,1",  "dense:30,70"};
+static const char *const specs[] = {"stencil7:1",
+                                    "stencil7:9",
+                                    "stencil27:1",
+                                    "stencil27:8",
+                                    "fem3:1",
+                                    "fem3:5",
+                                    "er:1,0",
+                                    "er:1,5",
+                                    "er:5000,7",
+                                    "er:40,200",
+                                    "rmat:1,0",
+                                    "rmat:1,9",
+                                    "rmat:12,5",
+                                    "powerlaw:1,1,1",
+                                    "powerlaw:4000,6,300",
+                                    "road:1",
+                                    "road:50",
+                                    "band:1,0",
+                                    "band:7,2147483647",
+                                    "band:3000,4",
+                                    "dense:1,1",
+                                    "dense:30,70",
+                                    "wide:1,5,3",
+                                    "wide:20,900,7000"};
 
 static void test_threads(void **state)
 {
@@ -151,6 +169,23 @@ static void test_values(void **state)
     hybrid_csr_free(three, &B);
 }
 
+/* A wide matrix has its own number of columns, and uses the last ones as well. */
+static void test_wide(void **state)
+{
+    int32_t last = 0;
+    hybrid_csr A;
+
+    (void)state;
+    make(three, "wide:20,900,7000", HYBRID_F32, 1, &A);
+    assert_int_equal(A.rows, 20);
+    assert_int_equal(A.cols, 7000);
+    assert_in_range(A.nnz, 20 * 820, 20 * 860); /* 7000 (1 - exp(-900 / 7000)) a row */
+    for (int64_t k = 0; k < A.nnz; k++)
+        last = ((const int32_t *)A.col)[k] > last ? ((const int32_t *)A.col)[k] : last;
+    assert_in_range(last, 6950, 6999);
+    hybrid_csr_free(three, &A);
+}
+
 /* A full matrix has every column in every row. */
 static void test_full(void **state)
 {
@@ -213,6 +248,8 @@ static void test_bad_specs(void **state)
                                       "er:2147483647,2147483647",
                                       "powerlaw:5,0,1",
                                       "powerlaw:5,1",
+                                      "wide:5,5",
+                                      "wide:5,5,0",
                                       "dense:5",
                                       "dense:0,5",
                                       "dense:5,2147483648",
@@ -245,9 +282,10 @@ static void test_scramble(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),   cmocka_unit_test(test_seed),
-        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_values),
-        cmocka_unit_test(test_dense),     cmocka_unit_test(test_full),
-        cmocka_unit_test(test_bad_specs), cmocka_unit_test(test_scramble)};
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_sizes),   cmocka_unit_test(test_values),
+        cmocka_unit_test(test_dense),   cmocka_unit_test(test_full),
+        cmocka_unit_test(test_wide),    cmocka_unit_test(test_bad_specs),
+        cmocka_unit_test(test_scramble)};
     return cmocka_run_group_tests(tests, open_engines, close_engines);
 }
