@@ -19,7 +19,7 @@
 
 void hy_relay_open(hy_relay *relay)
 {
-    *relay = (hy_relay){.count = 0};
+    *relay = (hy_relay){.piece_bytes = SIZE_MAX};
     pthread_mutex_init(&relay->lock, NULL);
     pthread_cond_init(&relay->changed, NULL);
 }
@@ -52,8 +52,7 @@ static int may_join(const hy_relay *relay, const hy_loader *loader, const hy_ima
         return 0;
     for (int i = 0; i < relay->count; i++) {
         const hy_loader *other = relay->of[i];
-        if (other->ring.piece_bytes != loader->ring.piece_bytes ||
-            !hy_image_is_same(&other->image, image) ||
+        if (!hy_image_is_same(&other->image, image) ||
             !hy_backend_reads(other->backend, loader->backend) ||
             !hy_backend_reads(loader->backend, other->backend))
             return 0;
@@ -113,6 +112,7 @@ void hy_relay_add(hy_relay *relay, hy_loader *loader, const hy_image *image)
         return;
     loader->image             = *image;
     loader->relayed.index     = relay->count;
+    relay->piece_bytes        = hy_smaller(relay->piece_bytes, loader->ring.piece_bytes);
     relay->of[relay->count++] = loader;
 }
 
@@ -136,8 +136,8 @@ hybrid_status hy_relay_begin(hy_relay *relay)
         relay->count = 0;
     for (int i = 0; i < relay->count; i++) {
         hy_loader *loader = relay->of[i];
+        loader->relay     = relay;
         HY_TRY(prepare(loader, relay->leader, rounds_of(loader, relay->count)));
-        loader->relay = relay;
     }
     set_led(relay->leader, relay);
     return HYBRID_OK;

@@ -45,6 +45,7 @@ typedef struct world {
     int64_t
         blocks; /* column blocks of X on the first device in runs with pinned X and Y */
     int plain;  /* number of devices that compute with spmm.fake.plain */
+    size_t ring_part; /* the last device's ring has 1 / ring_part of the usual bytes */
 } world;
 
 static void note(void *user, const hybrid_event *event)
@@ -83,6 +84,7 @@ static void open_world(world *w, int devices, int64_t columns)
 
     memset(w, 0, sizeof *w);
     w->planned = w->done = (hybrid_report)HYBRID_REPORT_INIT;
+    w->ring_part         = 1;
     options.threads      = 2;
     options.devices      = listed;
     options.device_count = devices;
@@ -125,6 +127,7 @@ static void multiply(world *w)
     w->plain = 0;
     for (int i = 0; i < plan->count; i++)
         w->plain += plan->portions[i].variant == &plain;
+    plan->portions[plan->count - 1].site->loader->ring.piece_bytes /= w->ring_part;
     const hy_layout *layout = &plan->portions->layout;
     w->blocks               = 1;
     if (layout->pinned_blocks > 0) {
@@ -193,6 +196,23 @@ static void variants_share_x_of_the_same_layout(void **state)
         }
 }
 
+/* All devices send pieces that fit the smallest ring. */
+static void rings_may_have_different_sizes(void **state)
+{
+    const int64_t bytes = (int64_t)ROWS * COLUMNS * 8;
+
+    (void)state;
+    for (size_t part = 2; part <= 5; part += 3) {
+        world w;
+        open_world(&w, MOST, COLUMNS);
+        w.ring_part = part;
+        multiply(&w);
+        assert_int_equal(w.loaded, bytes);
+        assert_int_equal(w.relayed, (MOST - 1) * bytes);
+        close_world(&w);
+    }
+}
+
 /* With pinned X and Y, X comes in column blocks, which devices copy from each other, too.
    Blocks of 14 and 12 columns have pieces of different sizes. */
 static void column_blocks_go_up_once(void **state)
@@ -254,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(x_goes_up_once),
         cmocka_unit_test(variants_share_x_of_the_same_layout),
+        cmocka_unit_test(rings_may_have_different_sizes),
         cmocka_unit_test(b_that_is_sent_early_goes_up_once),
         cmocka_unit_test(column_blocks_go_up_once)};
 
