@@ -81,6 +81,7 @@ static hybrid_status open_fake(hy_context *ctx, const hybrid_engine_options *opt
     pthread_once(&driver, start_driver);
     fake *self            = memory;
     *self                 = (fake){.base = {.ops = &hy_fake_backend_ops, .ctx = ctx}};
+    self->base.reads_host = 1;
     self->base.occupied   = FAKE_OCCUPIED;
     self->base.device.cap = DEFAULT_BYTES / hy_times_listed(options);
     if (options->device_bytes > 0)
