@@ -263,7 +263,8 @@ typedef struct hy_backend_ops {
     void (*free_result)(hy_backend *self, void *ptr);
 
     /* (optional, with pin and pinned) Enqueues the copies that c describes. Kernels read
-       host memory through the bus, so that no worker copies rows. */
+       host memory through the bus, so that no worker copies rows. The backend's
+       reads_host must be 1. */
     hybrid_status (*collect)(hy_lane *lane, const hy_collecting *c);
 
     /* (optional) Enqueues products[i] = number of scalar products of row i of A*B, the
@@ -319,6 +320,8 @@ struct hy_backend {
     char bus[16]; /* PCI address of a device, "0000:0f:00.0"; "" if it has none */
     int node;     /* NUMA node (topology.h) of the device's pinned memory and threads; -1:
                      all nodes are equally near */
+    int reads_host; /* 1: kernels can read pinned memory at the addresses that the host
+                       uses */
     hy_meter device, pinned; /* pinned memory counts as host memory, too */
     int64_t occupied; /* bytes of device memory that were in use when the backend opened, by
                          its driver or by other programs */

@@ -297,6 +297,25 @@ size_t hy_image_room(const hy_image *image)
     return (size_t)hy_image_rows_held(image) * (size_t)all.ld * all.size;
 }
 
+/* Returns 1 if rows have the same tail columns in all blocks of both images, which have
+   equal blocks. */
+static int has_same_tails(const hy_image *a, const hy_image *b)
+{
+    int same = 1;
+
+    for (int64_t k = 0; k < hy_image_col_blocks(a) && same; k++)
+        same = hy_image_region(a, k).tail == hy_image_region(b, k).tail;
+    return same;
+}
+
+int hy_image_is_same(const hy_image *a, const hy_image *b)
+{
+    return a->form == b->form && a->type == b->type && a->rows == b->rows &&
+           a->cols == b->cols && a->nnz == b->nnz && a->axis == b->axis &&
+           a->block == b->block && a->last == b->last && a->pitch == b->pitch &&
+           a->back == b->back && has_same_tails(a, b);
+}
+
 /* ---- a ring while it is filled ----------------------------------------------------- */
 
 int64_t hy_image_piece(const hy_image *image, const hy_region *region, int64_t begin,

@@ -173,13 +173,17 @@ static inline int hy_image_is_ring(const hy_image *image)
 int64_t hy_image_blocks(const hy_image *image);
 int64_t hy_image_col_blocks(const hy_image *image);
 
-/* Returns 1 if the device holds all blocks of the image at once: it is whole, or all its
-   column blocks have a place of their own. */
-static inline int hy_image_is_held(const hy_image *image)
+/* Returns 1 if the device receives all rows of the operand and holds them at once: the
+   image is one block, or all its column blocks have a place of their own. */
+static inline int hy_image_is_complete(const hy_image *image)
 {
-    return image->axis == HY_AXIS_NONE ||
-           (image->axis == HY_AXIS_COLS && image->held >= hy_image_col_blocks(image));
+    return image->form != HY_FORM_NONE && image->before + image->after == 0 &&
+           (image->axis == HY_AXIS_NONE ||
+            (image->axis == HY_AXIS_COLS && image->held >= hy_image_col_blocks(image)));
 }
+
+/* Returns 1 if two complete images of one operand have the same bytes. */
+int hy_image_is_same(const hy_image *a, const hy_image *b);
 
 /* Returns the number of the block that holds element (row, col) of X; 0 if the image has
    no blocks of rows or columns. */

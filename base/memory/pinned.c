@@ -1,6 +1,7 @@
 /* base/memory/pinned.c - pins memory of the caller, and copies from and to it. */
 #include "base/memory/pinned.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "base/contract/backend.h"
@@ -202,6 +203,72 @@ void hy_pins_close(hy_context *ctx)
     memset(all, 0, sizeof *all);
 }
 
+/* ---- ranges that are pinned for one run -------------------------------------------- */
+
+/* List of such ranges of all engines, and its lock. A range is listed before it is pinned
+   and until it is unpinned. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static hy_run_pin *runs;
+
+/* Returns 1 if an engine other than that of `ctx` has pinned a part of the bytes for a
+   run. If `ctx` is NULL, the ranges of all engines count. The caller holds the lock. */
+static int is_for_a_run(const hy_context *ctx, const void *ptr, size_t bytes)
+{
+    for (const hy_run_pin *run = runs; run; run = run->next)
+        if (run->ctx != ctx && meets(&run->range, ptr, bytes))
+            return 1;
+    return 0;
+}
+
+static int enlist(hy_run_pin *pin)
+{
+    pthread_mutex_lock(&lock);
+    const int taken = is_for_a_run(NULL, pin->range.ptr, pin->range.bytes);
+    if (!taken) {
+        pin->next = runs;
+        runs      = pin;
+    }
+    pthread_mutex_unlock(&lock);
+    return !taken;
+}
+
+static void delist(hy_run_pin *pin)
+{
+    hy_run_pin **link = &runs;
+
+    pthread_mutex_lock(&lock);
+    while (*link != pin)
+        link = &(*link)->next;
+    *link = pin->next;
+    pthread_mutex_unlock(&lock);
+    pin->range.bytes = 0;
+}
+
+hybrid_status hy_run_pin_add(hy_context *ctx, const void *ptr, size_t bytes,
+                             hy_run_pin *out)
+{
+    *out = (hy_run_pin){.ctx = ctx, .range = {(char *)(uintptr_t)ptr, bytes}};
+    if (!enlist(out)) {
+        out->range.bytes = 0;
+        return HYBRID_OK;
+    }
+    const hybrid_status status = pin_all(ctx, &out->range);
+    if (status != HYBRID_OK)
+        delist(out);
+    if (status != HYBRID_NO_MEMORY)
+        return status;
+    hy_message_clear(&ctx->message);
+    return HYBRID_OK;
+}
+
+void hy_run_pin_remove(hy_run_pin *pin)
+{
+    if (pin->range.bytes == 0)
+        return;
+    unpin_all(pin->ctx, &pin->range);
+    delist(pin);
+}
+
 /* ---- queries and copies ------------------------------------------------------------ */
 
 static int in_range(const hy_pins *all, const void *ptr, size_t bytes)
@@ -215,15 +282,25 @@ static int in_range(const hy_pins *all, const void *ptr, size_t bytes)
     return before <= pin->bytes && bytes <= pin->bytes - before;
 }
 
+/* Returns 1 if the device finds the bytes pinned, and not by another engine for a run.
+   The lock keeps that run from ending in between. */
+static int is_found(const hy_context *ctx, const void *ptr, size_t bytes)
+{
+    hy_backend *device = ctx->pins.device;
+
+    pthread_mutex_lock(&lock);
+    const int found = device->ops->pinned(device, ptr, bytes) >= bytes &&
+                      !is_for_a_run(ctx, ptr, bytes);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 int hy_pinned(const hy_context *ctx, const void *ptr, size_t bytes)
 {
-    const hy_pins *all = &ctx->pins;
-    hy_backend *device = all->device;
+    const hy_backend *device = ctx->pins.device;
 
-    if (!device)
-        return 0;
-    return in_range(all, ptr, bytes) ||
-           (device->ops->pinned && device->ops->pinned(device, ptr, bytes) >= bytes);
+    return device && (in_range(&ctx->pins, ptr, bytes) ||
+                      (device->ops->pinned && is_found(ctx, ptr, bytes)));
 }
 
 /* Enqueues copies between the device and pinned bytes. `pinned` is dst or src, whichever

@@ -25,8 +25,26 @@ hybrid_status hy_pins_remove(hy_context *ctx, const void *ptr);
 /* Unpins all ranges of the engine. */
 void hy_pins_close(hy_context *ctx);
 
+/* Memory of the caller that an engine has pinned for one run. */
+typedef struct hy_run_pin {
+    hy_context *ctx;
+    hy_pin range;            /* its `bytes` is 0 if nothing is pinned */
+    struct hy_run_pin *next; /* next struct in the list of all engines */
+} hy_run_pin;
+
+/* Pins `bytes` > 0 bytes at ptr until hy_run_pin_remove(). Pins nothing, and returns OK,
+   if the system refuses or a run has pinned a part of these bytes. CUDA pins memory for
+   the whole process: other engines find the bytes pinned, but hy_pinned() keeps them from
+   relying on it. May be called while threads of the engine call hy_pinned(). The caller
+   keeps *out where it is. */
+hybrid_status hy_run_pin_add(hy_context *ctx, const void *ptr, size_t bytes,
+                             hy_run_pin *out);
+/* Does nothing if nothing is pinned. */
+void hy_run_pin_remove(hy_run_pin *pin);
+
 /* Returns 1 if the device can copy all of these bytes directly, because they lie in one
-   pinned range or the caller pinned them by other means. */
+   pinned range, the engine has pinned them for the run, or the caller pinned them by
+   other means. */
 int hy_pinned(const hy_context *ctx, const void *ptr, size_t bytes);
 
 /* Enqueues copies of rows between the device and pinned memory. `pinned` is rows->dst or

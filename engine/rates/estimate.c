@@ -176,10 +176,9 @@ static void add_image(const hy_portion *portion, const hy_layout *layout,
         hy_image_is_gathered(&layout->image) ? 0 : (double)layout->image_bytes;
     const double left = fmax(0, all - found->prefetching_s * portion->rates.h2d_Bps);
 
-    const int whole = hy_image_is_held(&layout->image) &&
-                      layout->image.before + layout->image.after == 0;
+    const int complete = hy_image_is_complete(&layout->image);
 
-    e->image_bytes = whole && portion->product->engine->relays ? left : 0;
+    e->image_bytes = complete && portion->product->engine->relays ? left : 0;
     e->first_bytes = fmin(left, first_part(portion, layout) * all);
     e->up_bytes += left - e->first_bytes;
 }

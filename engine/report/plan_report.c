@@ -66,21 +66,23 @@ static void add_portion(const hy_portion *p, hybrid_report *report)
 }
 
 /* Returns the bytes of B or X that devices copy from each other (load_relay.c) and that
-   their portions count as received from the host. */
+   their portions count as received from the host. Devices whose image differs from the
+   first complete one do not take part. */
 static int64_t relayed_bytes(const hybrid_plan *plan)
 {
-    const hy_image *first = &plan->portions->site->image;
-    const size_t bytes    = hy_image_bytes(first);
+    const hy_image *first = NULL;
+    int64_t sum           = 0;
 
-    if (!plan->product.engine->relays || plan->count < 2)
-        return 0;
-    for (int i = 0; i < plan->count; i++) {
+    for (int i = 0; i < plan->count && plan->product.engine->relays; i++) {
         const hy_image *image = &plan->portions[i].site->image;
-        if (!hy_image_is_held(image) || image->before + image->after > 0 ||
-            image->axis != first->axis || hy_image_bytes(image) != bytes)
-            return 0;
+        if (!hy_image_is_complete(image))
+            continue;
+        if (!first)
+            first = image;
+        else if (hy_image_is_same(first, image))
+            sum += (int64_t)hy_image_bytes(image);
     }
-    return (plan->count - 1) * (int64_t)bytes;
+    return sum;
 }
 
 /* Returns the bytes of one offset or column index of C. AUTO takes the narrowest type

@@ -11,7 +11,9 @@
 
 static int is_possible(const hy_planning *p)
 {
-    return p->portion->backend->ops->collect != NULL;
+    const hy_backend *backend = p->portion->backend;
+
+    return backend->ops->collect && backend->reads_host;
 }
 
 /* Returns the axis of the estimates. A B that fits the device is not worth pinning: it is

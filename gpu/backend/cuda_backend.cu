@@ -143,6 +143,9 @@ static hybrid_status learn_device(cuda_backend *b, const cudaDeviceProp &p)
 {
     hy_backend *self = &b->base;
     int core_kHz = 0, mem_kHz = 0;
+    HY_CUDA(self, cudaDeviceGetAttribute(&self->reads_host,
+                                         cudaDevAttrCanUseHostPointerForRegisteredMem,
+                                         b->device));
     HY_CUDA(self, cudaDeviceGetAttribute(&core_kHz, cudaDevAttrClockRate, b->device));
     HY_CUDA(self,
             cudaDeviceGetAttribute(&mem_kHz, cudaDevAttrMemoryClockRate, b->device));

@@ -2,8 +2,8 @@
 
    A thread block reads a range of entries, whatever rows they belong to, so that long and
    short rows take equally long. Each thread has several reads under way, because a read
-   through the bus takes more than a microsecond. Devices from sm_60 on read pinned memory
-   at the addresses that the host uses. */
+   through the bus takes more than a microsecond. The kernel reads pinned memory at the
+   addresses that the host uses (hy_backend.reads_host). */
 #include "gpu/backend/cuda_lane.cuh"
 #include "gpu/backend/cuda_search.cuh"
 #include "gpu/backend/cuda_tuning.h"

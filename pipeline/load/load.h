@@ -235,6 +235,7 @@ typedef struct hy_relay {
                                send pieces. */
     int count;              /* number of loaders; 0: there is no relay */
     hy_loader *of[HY_MAX_DEVICES];
+    size_t piece_bytes; /* maximum bytes of a piece: those of the smallest ring */
     int64_t sent[HY_MAX_DEVICES]; /* for each loader, the number of its own pieces whose
                                      copies it has enqueued */
 } hy_relay;
@@ -244,8 +245,8 @@ void hy_relay_close(hy_relay *relay); /* the caller ensures that all loaders of 
                                          are finished */
 
 /* Adds a loader that will load `image`, unless its device does not get all of the
-   operand, or its image or its pieces differ from those of the loaders before, or its
-   device and theirs cannot read each other's memory. A loader that has begun to send B is
+   operand, or its image differs from those of the loaders before, or its device and
+   theirs cannot read each other's memory. A loader that has begun to send B is
    not added, but becomes the leader. */
 void hy_relay_add(hy_relay *relay, hy_loader *loader, const hy_image *image);
 

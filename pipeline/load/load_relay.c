@@ -19,7 +19,7 @@
 
 void hy_relay_open(hy_relay *relay)
 {
-    *relay = (hy_relay){.count = 0};
+    *relay = (hy_relay){.piece_bytes = SIZE_MAX};
     pthread_mutex_init(&relay->lock, NULL);
     pthread_cond_init(&relay->changed, NULL);
 }
@@ -44,27 +44,15 @@ void hy_relay_close(hy_relay *relay)
     pthread_mutex_destroy(&relay->lock);
 }
 
-/* Returns 1 if two images, of which a device holds all blocks, have the same bytes. */
-static int is_same(const hy_image *a, const hy_image *b)
-{
-    return a->form == b->form && a->type == b->type && a->rows == b->rows &&
-           a->cols == b->cols && a->nnz == b->nnz && a->tail_lines == b->tail_lines &&
-           a->axis == b->axis && a->block == b->block && a->last == b->last &&
-           a->pitch == b->pitch && a->back == b->back;
-}
-
-/* Returns 1 if the loader can join the relay: it sends all rows of its image, of which
-   the device holds all blocks and which equals that of the other loaders, and the devices
-   can read each other's memory. */
+/* Returns 1 if the loader can join the relay: its image is complete and the same as that
+   of the other loaders, and the devices can read each other's memory. */
 static int may_join(const hy_relay *relay, const hy_loader *loader, const hy_image *image)
 {
-    if (!hy_image_is_held(image) || hy_image_bytes(image) == 0 ||
-        image->before + image->after > 0)
+    if (!hy_image_is_complete(image) || hy_image_bytes(image) == 0)
         return 0;
     for (int i = 0; i < relay->count; i++) {
         const hy_loader *other = relay->of[i];
-        if (other->ring.piece_bytes != loader->ring.piece_bytes ||
-            !is_same(&other->image, image) ||
+        if (!hy_image_is_same(&other->image, image) ||
             !hy_backend_reads(other->backend, loader->backend) ||
             !hy_backend_reads(loader->backend, other->backend))
             return 0;
@@ -124,6 +112,7 @@ void hy_relay_add(hy_relay *relay, hy_loader *loader, const hy_image *image)
         return;
     loader->image             = *image;
     loader->relayed.index     = relay->count;
+    relay->piece_bytes        = hy_smaller(relay->piece_bytes, loader->ring.piece_bytes);
     relay->of[relay->count++] = loader;
 }
 
@@ -134,7 +123,7 @@ static int can_lead(const hy_relay *relay)
     int can                 = leader && relay->count > 0;
 
     for (int i = 0; i < relay->count && can; i++)
-        can = is_same(&leader->image, &relay->of[i]->image) &&
+        can = hy_image_is_same(&leader->image, &relay->of[i]->image) &&
               hy_backend_reads(relay->of[i]->backend, leader->backend);
     return can;
 }
@@ -147,8 +136,8 @@ hybrid_status hy_relay_begin(hy_relay *relay)
         relay->count = 0;
     for (int i = 0; i < relay->count; i++) {
         hy_loader *loader = relay->of[i];
+        loader->relay     = relay;
         HY_TRY(prepare(loader, relay->leader, rounds_of(loader, relay->count)));
-        loader->relay = relay;
     }
     set_led(relay->leader, relay);
     return HYBRID_OK;

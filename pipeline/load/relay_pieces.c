@@ -7,7 +7,7 @@
 /* Returns the number of elements in a piece of the region; of X, whole rows. */
 static int64_t step_of(const hy_loader *loader, const hy_region *region)
 {
-    const int64_t most = (int64_t)(loader->ring.piece_bytes / region->size);
+    const int64_t most = (int64_t)(loader->relay->piece_bytes / region->size);
     const int64_t row  = hy_region_row(region);
 
     return row == 0 ? most : hy_max(most / row, 1) * row;

@@ -1,7 +1,10 @@
 /* tests/cuda/test_cuda_collect.c - a GPU that reads rows of B from host memory.
 
    The test is skipped without a GPU. It is plain C without a test framework, because GPU
-   machines seldom have one. */
+   machines seldom have one. An argument is the number of rows of the matrices, for tools
+   that make kernels slow. */
+#include <stdlib.h>
+
 #include "base/data/csr.h"
 #include "engine/schedules/schedule.h"
 #include "support/check/expect.h"
@@ -18,15 +21,16 @@ enum {
     CHUNKS = 7
 };
 
-/* Makes a matrix. Row ROWS / 2 has `longest` entries, and other rows have 0 to 12. */
-static hybrid_csr make(int64_t longest, unsigned seed, test_kind kind)
+/* Makes a square matrix. Row rows / 2 has `longest` entries, and other rows have 0 to
+   12. */
+static hybrid_csr make(int64_t rows, int64_t longest, unsigned seed, test_kind kind)
 {
-    builder b = build_start(ROWS, ROWS);
+    builder b = build_start(rows, rows);
 
-    for (int64_t i = 0; i < ROWS; i++) {
-        const int64_t count = i == ROWS / 2 ? longest : i * i % 13;
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t count = i == rows / 2 ? longest : i * i % 13;
         for (int64_t j = 0; j < count; j++)
-            build_add(&b, test_below(seed, (uint64_t)(i * LONG + j), ROWS));
+            build_add(&b, test_below(seed, (uint64_t)(i * LONG + j), rows));
         build_end_row(&b);
     }
     return build_finish(&b, seed, kind);
@@ -42,7 +46,7 @@ static void check(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *
     hybrid_csr C;
 
     o.split      = HYBRID_SPLIT_GPU;
-    o.chunk_rows = ROWS / CHUNKS;
+    o.chunk_rows = A->rows / CHUNKS;
     expect(hybrid_spgemm_plan(engine, A, B, &o, &plan) == HYBRID_OK, "no plan");
     for (int run = 0; plan && run < 2; run++) {
         expect(hybrid_spgemm_run(plan, A, B, &C) == HYBRID_OK, "no product");
@@ -54,9 +58,9 @@ static void check(hybrid_engine *engine, const hybrid_csr *A, const hybrid_csr *
     hybrid_plan_destroy(plan);
 }
 
-static void check_kind(hybrid_engine *engine, test_kind kind)
+static void check_kind(hybrid_engine *engine, int64_t rows, test_kind kind)
 {
-    hybrid_csr A = make(12, 1, kind), B = make(LONG, 2, kind);
+    hybrid_csr A = make(rows, 12, 1, kind), B = make(rows, LONG, 2, kind);
     oracle product;
 
     oracle_spgemm(&A, &B, &product);
@@ -73,8 +77,9 @@ static void check_kind(hybrid_engine *engine, test_kind kind)
     matrix_free(&B);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const int64_t rows = argc > 1 ? atoi(argv[1]) : ROWS;
     hybrid_engine *engine;
     const hybrid_status status = open_cuda(0, &engine);
 
@@ -83,8 +88,8 @@ int main(void)
     if (status != HYBRID_OK)
         return 1;
     settings_of(engine)->schedule = &hy_schedule_collect;
-    check_kind(engine, (test_kind){HYBRID_F32, HYBRID_I64, 1});
-    check_kind(engine, (test_kind){HYBRID_F64, HYBRID_I32, 1});
+    check_kind(engine, rows, (test_kind){HYBRID_F32, HYBRID_I64, 1});
+    check_kind(engine, rows, (test_kind){HYBRID_F64, HYBRID_I32, 1});
     hybrid_engine_destroy(engine);
     return expect_failed() > 0;
 }

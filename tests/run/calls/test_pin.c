@@ -147,6 +147,41 @@ static void ranges_are_found_again(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
+/* ---- one run ---- */
+
+/* Another engine finds memory pinned that a run has pinned, but only until the run
+   ends. */
+static void no_engine_relies_on_the_run_of_another(void **state)
+{
+    static char memory[2 * PIECE];
+    hybrid_engine *first = open_with(HYBRID_AUTO), *second = open_with(HYBRID_AUTO);
+    hy_context *one = &first->ctx, *other = &second->ctx;
+    char *at = memory + PIECE - (uintptr_t)memory % PIECE; /* begins a piece */
+    hy_run_pin pin, again;
+
+    (void)state;
+    assert_int_equal(hy_run_pin_add(one, at, 100, &pin), HYBRID_OK);
+    assert_true(hy_pinned(one, at, 100) && !hy_pinned(other, at, 100));
+    assert_true(!hy_pinned(other, at + 99, 1) && !hy_pinned(other, at + 100, 1));
+    assert_int_equal(hy_run_pin_add(other, at + 99, 10, &again), HYBRID_OK);
+    assert_int_equal(again.range.bytes, 0);
+    hy_run_pin_remove(&again);
+    assert_true(hy_pinned(one, at, 100));
+    hy_run_pin_remove(&pin);
+    assert_false(hy_pinned(one, at, 1));
+    /* engines may rely on memory that the caller has pinned */
+    assert_int_equal(hybrid_pin(first, at, 100), HYBRID_OK);
+    assert_true(hy_pinned(other, at, 100));
+    assert_int_equal(hy_run_pin_add(other, at + 50, 100, &again), HYBRID_OK);
+    assert_int_equal(again.range.bytes, 0);
+    assert_string_equal(hybrid_engine_message(second), "");
+    hybrid_engine_destroy(first);
+    hybrid_engine_destroy(second);
+    assert_int_equal(fake_alive(), 0);
+}
+
+/* ---- failures ---- */
+
 static void what_the_system_refuses_leaves_nothing(void **state)
 {
     static char memory[6 * PIECE];
@@ -198,6 +233,7 @@ int main(void)
         cmocka_unit_test(nothing_is_pinned_without_a_device),
         cmocka_unit_test(pieces_end_at_multiples_of_their_size),
         cmocka_unit_test(ranges_are_found_again),
+        cmocka_unit_test(no_engine_relies_on_the_run_of_another),
         cmocka_unit_test(what_the_system_refuses_leaves_nothing),
         cmocka_unit_test(a_device_that_failed_pins_nothing),
     };

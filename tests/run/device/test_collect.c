@@ -154,6 +154,27 @@ static void workers_gather_what_cannot_be_pinned(void **state)
     clear(&w);
 }
 
+/* A device whose kernels cannot read pinned memory at the host's addresses gets another
+   schedule. */
+static void a_device_that_cannot_read_is_not_asked(void **state)
+{
+    const int64_t before = fake_collected();
+    hybrid_engine *engine;
+    hybrid_csr C;
+    world w;
+
+    (void)state;
+    make(&w, 1);
+    assert_int_equal(fake_spmm_open(BUDGET, &engine), HYBRID_OK);
+    engine->device->reads_host = 0;
+    assert_int_equal(hybrid_spgemm(engine, &w.A, &w.B, &C), HYBRID_OK);
+    assert_null(oracle_check(&w.product, &C, 1));
+    assert_int_equal(fake_collected(), before);
+    hybrid_csr_free(engine, &C);
+    hybrid_engine_destroy(engine);
+    clear(&w);
+}
+
 /* Two engines share B. The second one would find B pinned, but only until the run of the
    first one ends. */
 static void another_engine_does_not_rely_on_it(void **state)
@@ -216,6 +237,7 @@ int main(void)
         cmocka_unit_test(a_b_that_does_not_fit_is_collected),
         cmocka_unit_test(pinned_arrays_are_read_as_they_are),
         cmocka_unit_test(workers_gather_what_cannot_be_pinned),
+        cmocka_unit_test(a_device_that_cannot_read_is_not_asked),
         cmocka_unit_test(another_engine_does_not_rely_on_it),
         cmocka_unit_test(workers_gather_rows_that_are_nearly_empty),
         cmocka_unit_test(calls_fail),

@@ -19,9 +19,15 @@ extern const hy_variant hy_spgemm_host_rows, hy_spmm_host_rows;
 
 static const hy_backend_ops *const places[] = {&hy_fake_backend_ops, &hy_host_backend_ops,
                                                NULL};
-static const hy_variant *const variants[]   = {&hy_spgemm_fake_esc, &hy_spmm_fake_rows,
-                                               &hy_spgemm_host_rows, &hy_spmm_host_rows,
-                                               NULL};
+
+/* Variant "spmm.fake.plain": spmm.fake.rows on an X without tail columns. Only devices
+   with PLAIN_FLOPS prefer it. */
+static hy_variant plain;
+static const double PLAIN_FLOPS = 2e13;
+
+static const hy_variant *const variants[] = {&hy_spgemm_fake_esc, &plain,
+                                             &hy_spmm_fake_rows,  &hy_spgemm_host_rows,
+                                             &hy_spmm_host_rows,  NULL};
 
 /* X takes 2.6 MB in rows of 320 bytes. The loaders send it in pieces of a quarter of
    X. */
@@ -38,6 +44,8 @@ typedef struct world {
     hybrid_report planned, done; /* before and after the run */
     int64_t
         blocks; /* column blocks of X on the first device in runs with pinned X and Y */
+    int plain;  /* number of devices that compute with spmm.fake.plain */
+    size_t ring_part; /* the last device's ring has 1 / ring_part of the usual bytes */
 } world;
 
 static void note(void *user, const hybrid_event *event)
@@ -53,13 +61,30 @@ static void note(void *user, const hybrid_event *event)
     }
 }
 
-static void open_world(world *w, int devices)
+static const char *refuse_plain(const hy_features *f, const hy_rates *r)
+{
+    (void)f;
+    return r->flops < PLAIN_FLOPS ? "the device has too few flops" : NULL;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    plain            = hy_spmm_fake_rows;
+    plain.name       = "spmm.fake.plain";
+    plain.tail_lines = 0;
+    plain.refuse     = refuse_plain;
+    return 0;
+}
+
+static void open_world(world *w, int devices, int64_t columns)
 {
     static const int listed[MOST] = {0, 1, 2};
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
 
     memset(w, 0, sizeof *w);
     w->planned = w->done = (hybrid_report)HYBRID_REPORT_INIT;
+    w->ring_part         = 1;
     options.threads      = 2;
     options.devices      = listed;
     options.device_count = devices;
@@ -68,8 +93,8 @@ static void open_world(world *w, int devices)
     w->engine->host->measured.mem_Bps = 1e12; /* bytes per second; so much that host
                                                  memory does not limit any device */
     matrix_random(ROWS, ROWS, EACH, 5, kind, &w->A);
-    dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 1, kind, &w->X);
-    dense_make(ROWS, COLUMNS, 0, HYBRID_ROW_MAJOR, 2, kind, &w->Y);
+    dense_make(ROWS, columns, 0, HYBRID_ROW_MAJOR, 1, kind, &w->X);
+    dense_make(ROWS, columns, 0, HYBRID_ROW_MAJOR, 2, kind, &w->Y);
     dense_copy(&w->Y, &w->before);
     settings_of(w->engine)->all_devices = 1;
     hybrid_engine_trace(w->engine, note, w);
@@ -96,9 +121,13 @@ static void multiply(world *w)
     options.split  = HYBRID_SPLIT_GPU;
     w->peer_events = 0;
     w->loaded      = 0;
-    assert_int_equal(hybrid_spmm_plan(w->engine, &w->A, COLUMNS, &options, &plan),
+    assert_int_equal(hybrid_spmm_plan(w->engine, &w->A, w->X.cols, &options, &plan),
                      HYBRID_OK);
     assert_int_equal(hybrid_plan_report(plan, &w->planned), HYBRID_OK);
+    w->plain = 0;
+    for (int i = 0; i < plan->count; i++)
+        w->plain += plan->portions[i].variant == &plain;
+    plan->portions[plan->count - 1].site->loader->ring.piece_bytes /= w->ring_part;
     const hy_layout *layout = &plan->portions->layout;
     w->blocks               = 1;
     if (layout->pinned_blocks > 0) {
@@ -129,7 +158,7 @@ static void x_goes_up_once(void **state)
     (void)state;
     for (int devices = 2; devices <= MOST; devices++) {
         world w;
-        open_world(&w, devices);
+        open_world(&w, devices, COLUMNS);
         fake_peerless(1);
         multiply(&w);
         assert_int_equal(w.loaded, devices * bytes);
@@ -145,6 +174,45 @@ static void x_goes_up_once(void **state)
     }
 }
 
+/* The last device computes with another variant. X has the same bytes for both variants.
+   Rows of 40 columns have no tail columns, so all devices copy X from each other. Rows of
+   34 columns have two tail columns for spmm.fake.rows alone, so the last device receives
+   an X of its own. */
+static void variants_share_x_of_the_same_layout(void **state)
+{
+    (void)state;
+    for (int devices = 2; devices <= MOST; devices++)
+        for (int64_t columns = 34; columns <= COLUMNS; columns += 6) {
+            const int64_t bytes = ROWS * columns * 8, own = columns == 34;
+            world w;
+            open_world(&w, devices, columns);
+            w.engine->devices[devices - 1]->measured.flops = PLAIN_FLOPS;
+            multiply(&w);
+            assert_int_equal(w.plain, 1);
+            assert_int_equal(w.loaded, (1 + own) * bytes);
+            assert_int_equal(w.relayed, (devices - 1 - own) * bytes);
+            check_predicted(&w.planned, &w.done);
+            close_world(&w);
+        }
+}
+
+/* All devices send pieces that fit the smallest ring. */
+static void rings_may_have_different_sizes(void **state)
+{
+    const int64_t bytes = (int64_t)ROWS * COLUMNS * 8;
+
+    (void)state;
+    for (size_t part = 2; part <= 5; part += 3) {
+        world w;
+        open_world(&w, MOST, COLUMNS);
+        w.ring_part = part;
+        multiply(&w);
+        assert_int_equal(w.loaded, bytes);
+        assert_int_equal(w.relayed, (MOST - 1) * bytes);
+        close_world(&w);
+    }
+}
+
 /* With pinned X and Y, X comes in column blocks, which devices copy from each other, too.
    Blocks of 14 and 12 columns have pieces of different sizes. */
 static void column_blocks_go_up_once(void **state)
@@ -155,7 +223,7 @@ static void column_blocks_go_up_once(void **state)
     for (int devices = 2; devices <= MOST; devices++)
         for (int blocks = 2; blocks <= 3; blocks++) {
             world w;
-            open_world(&w, devices);
+            open_world(&w, devices, COLUMNS);
             settings_of(w.engine)->column_blocks = blocks;
             assert_int_equal(hybrid_pin(w.engine, w.X.data, bytes), HYBRID_OK);
             assert_int_equal(hybrid_pin(w.engine, w.Y.data, bytes), HYBRID_OK);
@@ -180,7 +248,7 @@ static void b_that_is_sent_early_goes_up_once(void **state)
         hybrid_csr C;
         oracle square;
         world w;
-        open_world(&w, devices);
+        open_world(&w, devices, COLUMNS);
         oracle_spgemm(&w.A, &w.A, &square);
         settings_of(w.engine)->prefetch_bytes = 1;
         const hy_image b = hy_image_of_csr(w.A.rows, w.A.cols, w.A.nnz, w.A.type);
@@ -205,8 +273,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(x_goes_up_once),
+        cmocka_unit_test(variants_share_x_of_the_same_layout),
+        cmocka_unit_test(rings_may_have_different_sizes),
         cmocka_unit_test(b_that_is_sent_early_goes_up_once),
         cmocka_unit_test(column_blocks_go_up_once)};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -62,7 +62,8 @@ void fake_count(int64_t by)
 /* Takes the host memory of a driver. The memory is never freed. */
 static void start_driver(void)
 {
-    static char *volatile driver; /* found by leak checkers, and not optimised away */
+    static char *volatile driver; /* static, so that the leak checker finds the memory;
+                                     volatile, so that no compiler leaves it out */
 
     if ((driver = malloc(FAKE_HOST_BYTES)))
         memset(driver, POISON, FAKE_HOST_BYTES);
@@ -80,6 +81,7 @@ static hybrid_status open_fake(hy_context *ctx, const hybrid_engine_options *opt
     pthread_once(&driver, start_driver);
     fake *self            = memory;
     *self                 = (fake){.base = {.ops = &hy_fake_backend_ops, .ctx = ctx}};
+    self->base.reads_host = 1;
     self->base.occupied   = FAKE_OCCUPIED;
     self->base.device.cap = DEFAULT_BYTES / hy_times_listed(options);
     if (options->device_bytes > 0)

@@ -9,7 +9,7 @@
      pinned range.
    - Device memory is capped to options->device_bytes. The default is 64 MiB, divided
      by the number of times that the engine's list of devices names the device.
-   - Memory that a caller pins is pinned for all devices of the engine. */
+   - Memory that a caller pins is pinned for all devices of the process. */
 #ifndef FAKE_BACKEND_H
 #define FAKE_BACKEND_H
 

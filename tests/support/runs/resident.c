@@ -265,8 +265,9 @@ int resident_budgets(budget_open open, int64_t rows)
             sum.failed++;
             continue;
         }
-        engine->device->measured.launch_s = 1e-9; /* seconds; so that launches do not
-                                                     keep chunks from being small */
+        /* seconds; so that launches do not keep chunks from being small. Other devices
+           keep their rate, so that they may choose another variant. */
+        engine->device->measured.launch_s = 1e-9;
         try_budget(engine, &A, budget, &sum);
         hybrid_engine_destroy(engine);
     }
