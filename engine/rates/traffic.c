@@ -335,7 +335,10 @@ static hybrid_status find_b(const hy_portion *portion, const hybrid_csr *A,
         product->second_on || portion->variant->form == HY_FORM_NONE)
         return HYBRID_OK;
     out->b_up = (int64_t)layout->image_bytes;
-    if (hy_image_is_gathered(&layout->image)) {
+    if (hy_image_in_passes(&layout->image)) {
+        out->b_up = layout->count * hy_csr_bytes(B->rows, B->nnz, B->type);
+        room      = layout->image.block * layout->depth;
+    } else if (hy_image_is_gathered(&layout->image)) {
         out->b_up = gathered_b(portion, &room);
         room *= layout->depth;
     }

@@ -132,6 +132,7 @@ static void chunks_and_runs(void **state)
         const test_kind kind = {n & 1 ? HYBRID_F32 : HYBRID_F64,
                                 n & 2 ? HYBRID_I32 : HYBRID_I64, 1};
         hybrid_plan_options o = HYBRID_PLAN_OPTIONS_INIT;
+        hybrid_report report  = HYBRID_REPORT_INIT;
         hybrid_engine *engine = open_engine(&hy_schedule_passes, BUDGET);
         hybrid_plan *plan;
         collected rows;
@@ -142,6 +143,10 @@ static void chunks_and_runs(void **state)
         o.chunk_rows = n & 4 ? 7 : 0;
         o.flags      = HYBRID_REUSE | HYBRID_EXPLAIN;
         assert_int_equal(hybrid_spgemm_plan(engine, &w.A, &w.B, &o, &plan), HYBRID_OK);
+        assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
+        assert_int_equal(report.b_h2d_bytes,
+                         report.chunks * hy_csr_bytes(MANY, w.B.nnz, kind.type));
+        assert_in_range(report.least_b_h2d_bytes, 1, report.b_h2d_bytes);
         for (int run = 0; run < 3; run++) {
             assert_int_equal(hybrid_spgemm_run(plan, &w.A, &w.B, &C), HYBRID_OK);
             assert_null(oracle_check(&w.product, &C, 1));
