@@ -60,12 +60,14 @@ static void every_budget_is_kept(void **state)
     static const double per_row[] = {5, 120};
     tally t                       = {0, 0, 0, 0, 0};
     prefetch_world w;
+    const size_t step = (size_t)case_step(2);
 
     (void)state;
     fake_delays(4, 0);
     for (int i = 0; i < 2; i++) {
         prefetch_operands(&w, per_row[i]);
-        for (size_t budget = 2048; budget < (size_t)1 << 20; budget += budget / 16)
+        for (size_t budget = 2048; budget < (size_t)1 << 20;
+             budget += step * (budget / 16))
             check_budget(&w, budget, &t);
         prefetch_operands_free(&w);
     }

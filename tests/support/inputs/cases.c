@@ -314,6 +314,13 @@ static const struct {
     {"random", random_pair},
 };
 
+int case_step(int step)
+{
+    const char *all = getenv("HYBRID_ALL_CASES");
+
+    return all && strcmp(all, "1") == 0 ? 1 : step;
+}
+
 int case_count(void)
 {
     return (int)(sizeof cases / sizeof *cases);

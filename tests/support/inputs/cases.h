@@ -19,14 +19,11 @@ typedef struct test_kind {
     int integers;
 } test_kind;
 
-/* Step from one kind (value and offset types) that a case is tested with to the next.
-   Under the thread sanitizer, which finds races whatever the values are, each case uses
-   every second kind, and the next case uses the others. */
-#ifdef __SANITIZE_THREAD__
-enum { KIND_STEP = 2 };
-#else
-enum { KIND_STEP = 1 };
-#endif
+/* Returns the step from one combination that a test takes to the next: `step`, or 1 if
+   HYBRID_ALL_CASES is 1 in the environment, as in scripts/test --long. A test that takes
+   every second combination begins with another one for the next case, so that all cases
+   and all values of each parameter are tested. */
+int case_step(int step);
 
 int case_count(void);
 const char *case_name(int i);

@@ -187,10 +187,11 @@ static int check_case(hybrid_engine *engine, int i, int kind, const char *const 
 
 int resident_check(hybrid_engine *engine, const char *const *names, int64_t *checked)
 {
-    int failed = 0;
+    const int step = case_step(2);
+    int failed     = 0;
 
     for (int i = 0; i < case_count(); i++)
-        for (int kind = i % KIND_STEP; kind < PLAN_KINDS; kind += KIND_STEP)
+        for (int kind = i % step; kind < PLAN_KINDS; kind += step)
             failed += check_case(engine, i, kind, names, checked);
     return failed;
 }
