@@ -76,9 +76,14 @@ static int fits(const trying *t, size_t bytes)
     return status == HYBRID_OK;
 }
 
-static void fail_each(trying *t)
+/* Tries budgets, each twice or four times as large as the one before. `turn`: number of
+   the first. */
+static void fail_each(trying *t, size_t turn)
 {
-    for (size_t bytes = LEAST_KB << 10; bytes <= MOST_KB << 10; bytes *= 2) {
+    const size_t step = (size_t)case_step(2);
+
+    for (size_t bytes = (size_t)LEAST_KB << (10 + turn % step); bytes <= MOST_KB << 10;
+         bytes <<= step) {
         const fake_failing f = {make_plan, t, bytes, 1000, 1000};
         if (fits(t, bytes))
             assert_true(fake_fail_each(&f, &fault_allocation) > 5);
@@ -97,9 +102,9 @@ static void each_allocation_fails_once(void **state)
     for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
         t.A     = &matrices[i];
         t.flags = 0;
-        fail_each(&t);
+        fail_each(&t, i);
         t.flags = HYBRID_RESIDENT;
-        fail_each(&t);
+        fail_each(&t, i + 1);
         matrix_free(&matrices[i]);
     }
     for (way w = 0; w < WAYS; w++)
