@@ -61,7 +61,7 @@ hy_image hy_image_of_passes(const hy_image *whole, const hybrid_csr *B, int64_t 
 
 /* ---- features of a pass ---------------------------------------------------------- */
 
-/* What one pass of a chunk multiplies: entries of A and scalar products. */
+/* Numbers of entries of A and of scalar products of a pass. */
 typedef struct load {
     int64_t nnz, products;
 } load;
@@ -217,8 +217,8 @@ static int is_moderate(const hy_cut *cut, const hy_features *f, int64_t products
            hy_cut_is_moderate(cut, &all);
 }
 
-/* Sets *out to the features of the largest pass of rows [c->begin, end), of which
-   `added` are the loads from row c->end on. Returns 1 if a chunk may have these rows. */
+/* Sets *out to the features of the largest pass of rows [c->begin, end). `added` has the
+   loads of the rows from c->end on. Returns 1 if a chunk may have these rows. */
 static int fits(const cutter *c, int64_t end, const load *added, hy_features *out)
 {
     const hy_features all = hy_profile_range(c->cut->profile, c->begin, end, c->width);

@@ -29,8 +29,14 @@ int hy_pass_is_left(const hy_job *job)
     return job->pass.number + 1 < hy_passes(&job->problem->image);
 }
 
+/* A row of B that is longer than a pass leaves the passes after it without rows. They are
+   skipped. */
 void hy_pass_next(hy_job *job)
 {
-    job->pass.carried = *job->out_nnz;
-    begin(job, job->pass.number + 1);
+    hy_pass *pass = &job->pass;
+
+    pass->carried = *job->out_nnz;
+    do
+        begin(job, pass->number + 1);
+    while (pass->begin == pass->end && hy_pass_is_left(job));
 }

@@ -192,6 +192,59 @@ static void bits_stay(void **state)
     clear(&w);
 }
 
+/* Returns the number of passes without rows of B. */
+static int64_t empty_passes(const hybrid_plan *plan, const hybrid_csr *B)
+{
+    const hy_image *image = &plan->portions->layout.image;
+    int64_t count         = 0;
+
+    for (int64_t k = 0; k < hy_passes(image); k++)
+        count += hy_pass_begin(image, B, k) == hy_pass_begin(image, B, k + 1);
+    return count;
+}
+
+/* Makes A and B so that row MANY / 3 of B, which A does not touch, is longer than half of
+   a slot, and other rows have an entry. */
+static void make_long(world *w, int64_t columns)
+{
+    builder a = build_start(FEW, MANY), b = build_start(MANY, columns);
+
+    for (int64_t i = 0; i < FEW; i++) {
+        for (int64_t j = i; j < MANY; j += 9)
+            if (j != MANY / 3)
+                build_add(&a, j);
+        build_end_row(&a);
+    }
+    for (int64_t i = 0; i < MANY; i++) {
+        for (int64_t j = i % 50; j < columns; j += i == MANY / 3 ? 1 : columns)
+            build_add(&b, j);
+        build_end_row(&b);
+    }
+    w->A = build_finish(&a, 1, f64);
+    w->B = build_finish(&b, 2, f64);
+    oracle_spgemm(&w->A, &w->B, &w->product);
+}
+
+/* A row of B may be longer than several passes. */
+static void a_long_row_of_b(void **state)
+{
+    hybrid_engine *engine = open_engine(&hy_schedule_passes, 2 * BUDGET);
+    hybrid_plan *plan;
+    hybrid_csr C;
+    world w;
+
+    (void)state;
+    make_long(&w, 3000);
+    assert_int_equal(hybrid_spgemm_plan(engine, &w.A, &w.B, NULL, &plan), HYBRID_OK);
+    assert_true(empty_passes(plan, &w.B) > 0);
+    assert_int_equal(hybrid_spgemm_run(plan, &w.A, &w.B, &C), HYBRID_OK);
+    assert_null(oracle_check(&w.product, &C, 1));
+    hybrid_csr_free(engine, &C);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    clear(&w);
+}
+
 /* ---- limits --------------------------------------------------------------------------
  */
 
@@ -275,6 +328,7 @@ int main(void)
         cmocka_unit_test(the_engine_chooses_passes),
         cmocka_unit_test(chunks_and_runs),
         cmocka_unit_test(bits_stay),
+        cmocka_unit_test(a_long_row_of_b),
         cmocka_unit_test(a_changed_pattern_is_an_error),
         cmocka_unit_test(a_row_without_room_is_an_error),
         cmocka_unit_test(calls_fail),
