@@ -159,6 +159,8 @@ static void complete(const hy_portion *portion, hy_layout *layout)
         hy_layout_cache(portion, layout);
 }
 
+/* Tries fewer slots if the longest row of A does not fit one of many, because bringing B
+   with every chunk takes longer. */
 static hybrid_status cut(const hy_planning *p, hy_layout *out)
 {
     const hy_portion *portion = p->portion;
@@ -168,7 +170,8 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
     const hy_layout asked[] = {
         {.image = image, .depth = resident ? slots : 0, .share = HY_RESIDENT_SHARE},
         {.image = image, .depth = slots, .share = 1},
-        {.image = image, .depth = fewer, .share = 1}};
+        {.image = image, .depth = fewer, .share = 1},
+        {.image = image, .depth = (fewer + 1) / 2, .share = 1}};
 
     HY_TRY(hy_schedule_first(p, asked, sizeof asked / sizeof *asked, out));
     complete(portion, out);
