@@ -1,0 +1,84 @@
+/* tests/unit/plan/test_few_slots.c - a B that does not fit the device beside many slots
+   stays there beside fewer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/plan/plan.h"
+#include "support/check/oracle.h"
+#include "support/fake/fake_backend.h"
+#include "support/fake/fake_spmm.h"
+#include "support/inputs/builder.h"
+#include "support/inputs/cases.h"
+
+static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
+
+enum { ROWS = 1500, EACH = 4, LEAST_KB = 64, MOST_KB = 1024, STEP_KB = 16 };
+
+/* Makes a square matrix with EACH entries in a row, and `longest` in the middle row. */
+static hybrid_csr make(int64_t longest, unsigned seed)
+{
+    builder b = build_start(ROWS, ROWS);
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        const int64_t count = i == ROWS / 2 ? longest : EACH;
+        for (int64_t k = 0; k < count; k++)
+            build_add(&b, test_below(seed, (uint64_t)(i * ROWS + k), ROWS));
+        build_end_row(&b);
+    }
+    return build_finish(&b, seed, f64);
+}
+
+/* Returns the slots of a plan with this budget, in which all of B is on the device; 0 if
+   there is no such plan. Checks C. */
+static int slots_with(const hybrid_csr *A, const hybrid_csr *B, const oracle *product,
+                      size_t bytes)
+{
+    hybrid_engine *engine = fake_spmm(bytes);
+    hybrid_plan *plan     = NULL;
+    int slots             = 0;
+    hybrid_csr C;
+
+    if (hybrid_spgemm_plan(engine, A, B, NULL, &plan) == HYBRID_OK) {
+        const hy_layout *layout = &plan->portions->layout;
+        slots                   = layout->image.axis == HY_AXIS_NONE ? layout->depth : 0;
+        assert_int_equal(hybrid_spgemm_run(plan, A, B, &C), HYBRID_OK);
+        assert_null(oracle_check(product, &C, 1));
+        hybrid_csr_free(engine, &C);
+    }
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    return slots;
+}
+
+static void b_stays_beside_two_slots(void **state)
+{
+    hybrid_csr A = make(ROWS / 3, 1), B = make(EACH, 2);
+    int seen[8] = {0}, last = 0;
+    oracle product;
+
+    (void)state;
+    oracle_spgemm(&A, &B, &product);
+    for (size_t kb = LEAST_KB; kb <= MOST_KB; kb += STEP_KB) {
+        const int slots = slots_with(&A, &B, &product, kb << 10);
+        assert_in_range(slots, 0, 7);
+        assert_true(slots >= last);
+        seen[slots]++;
+        last = slots;
+    }
+    assert_true(seen[0] > 0 && seen[2] > 0 && seen[4] > 0);
+    oracle_free(&product);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(b_stays_beside_two_slots),
+    };
+    fake_delays(1, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
