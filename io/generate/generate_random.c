@@ -4,8 +4,7 @@
 #include "io/generate/generate.h"
 #include "io/generate/random.h"
 
-/* ---- Erdos-Renyi, and wide: a fixed number of uniform columns per row ---------------
- */
+/* ---- Erdos-Renyi, and wide: a fixed number of uniform columns per row ----------- */
 
 static int64_t uniform_row(const hy_recipe *recipe, int64_t i, int32_t *col)
 {

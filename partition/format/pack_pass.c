@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "partition/format/gather.h"
 #include "partition/format/pack.h"
+#include "partition/parts/passes.h"
 
 enum { PACK_ENTRIES = 1 << 16 }; /* entries that one worker reads or copies at a time */
 
@@ -32,34 +32,20 @@ static int carries(const packing *p)
     return p->pass->number > 0;
 }
 
-/* Returns the first of entries [begin, end) of A, whose columns ascend, that multiplies
-   row `row` of B or a later one; `end` if there is none. */
-static int64_t find(const packing *p, int64_t begin, int64_t end, int64_t row)
-{
-    while (begin < end) {
-        const int64_t middle = begin + (end - begin) / 2;
-        if (hy_cols(p->A)[middle] < row)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
-}
-
 /* Returns the first entry of row i of the chunk in this pass, and sets *count to the
    number of such entries. */
 static int64_t entries_of(const packing *p, int64_t i, int64_t *count)
 {
     const int64_t begin = hy_offset(p->A, p->first + i);
-    const int64_t end   = hy_offset(p->A, p->first + i + 1);
-    const int64_t first = find(p, begin, end, p->pass->begin);
+    const int64_t nnz   = hy_offset(p->A, p->first + i + 1) - begin;
+    const int32_t *col  = hy_cols(p->A) + begin;
+    const int64_t first = hy_columns_before(col, nnz, p->pass->begin);
 
-    *count = find(p, first, end, p->pass->end) - first;
-    return first;
+    *count = hy_columns_before(col, nnz, p->pass->end) - first;
+    return begin + first;
 }
 
-/* ---- A ------------------------------------------------------------------------------
- */
+/* ---- A -------------------------------------------------------------------------- */
 
 static hybrid_status count_rows(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -100,8 +86,7 @@ static hybrid_status pack_rows(void *arg, int part, int64_t begin, int64_t end)
     return HYBRID_OK;
 }
 
-/* ---- B ------------------------------------------------------------------------------
- */
+/* ---- B -------------------------------------------------------------------------- */
 
 static hybrid_status pack_b_offsets(void *arg, int part, int64_t begin, int64_t end)
 {
@@ -142,8 +127,7 @@ static hybrid_status pack_b(packing *p)
                        pack_b_entries, p);
 }
 
-/* ---- the pack -----------------------------------------------------------------------
- */
+/* ---- the pack ------------------------------------------------------------------- */
 
 /* Sets the features of the pass, whose largest values the plan knows. */
 static hybrid_status measure(hy_job *job, const packing *p)

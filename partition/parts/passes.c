@@ -139,21 +139,6 @@ static int64_t pass_of(const cutter *c, int64_t row, int64_t k)
     return k;
 }
 
-/* Returns how many of the `n` ascending columns are before `row`. */
-static int64_t before(const int32_t *col, int64_t n, int64_t row)
-{
-    int64_t low = 0;
-
-    while (low < n) {
-        const int64_t middle = low + (n - low) / 2;
-        if (col[middle] < row)
-            low = middle + 1;
-        else
-            n = middle;
-    }
-    return low;
-}
-
 /* Returns the scalar products of `n` entries of A in these columns. */
 static int64_t products_of(const cutter *c, const int32_t *col, int64_t n)
 {
@@ -178,7 +163,7 @@ static void count(const cutter *c, int64_t begin, int64_t end, load *sum)
         int64_t left = hy_offset(A, i + 1) - hy_offset(A, i), pass = 0;
         for (int64_t n; left > 0; left -= n, col += n) {
             pass = pass_of(c, *col, pass);
-            n    = before(col, left, c->first[pass + 1]);
+            n    = hy_columns_before(col, left, c->first[pass + 1]);
             sum[pass].nnz += n;
             sum[pass].products += products_of(c, col, n);
         }

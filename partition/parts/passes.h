@@ -38,6 +38,21 @@ int64_t hy_passes(const hy_image *image);
 /* Returns the first row of B of pass k; the number of rows if k is hy_passes(). */
 int64_t hy_pass_begin(const hy_image *image, const hybrid_csr *B, int64_t k);
 
+/* Returns how many of the `n` ascending columns of A are before `col`. */
+static inline int64_t hy_columns_before(const int32_t *columns, int64_t n, int64_t col)
+{
+    int64_t low = 0;
+
+    while (low < n) {
+        const int64_t middle = low + (n - low) / 2;
+        if (columns[middle] < col)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
 /* Returns the features of one pass of a chunk, if `f` are those of all its passes together
    and entries of A are spread evenly over them. Returns `f` for other images. */
 hy_features hy_pass_features(const hy_image *image, const hy_features *f);

@@ -209,8 +209,7 @@ hybrid_status hy_slot_finish(hy_slot *slot)
     return HYBRID_OK;
 }
 
-/* ---- pieces and passes --------------------------------------------------------------
- */
+/* ---- pieces and passes ---------------------------------------------------------- */
 
 /* Returns the slot to its stages from `step` on. The stages that are done are reported
    first, because stages that follow reuse their marks. */

@@ -82,8 +82,7 @@ static hybrid_status compute(hybrid_engine *engine, void *arg)
     return HYBRID_OK;
 }
 
-/* ---- results -------------------------------------------------------------------------
- */
+/* ---- results -------------------------------------------------------------------- */
 
 /* Each of the few chunks brings B once. */
 static void b_goes_up_once(void **state)
@@ -245,8 +244,7 @@ static void a_long_row_of_b(void **state)
     clear(&w);
 }
 
-/* ---- limits --------------------------------------------------------------------------
- */
+/* ---- limits --------------------------------------------------------------------- */
 
 /* Makes an A with as many entries in each row as A of `w`, which only touch rows of B
    that have entries: every fifth row has none. With `early` 1 they touch the first such
