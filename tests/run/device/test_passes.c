@@ -306,16 +306,29 @@ static void a_row_without_room_is_an_error(void **state)
     clear(&w);
 }
 
+static hybrid_status make_plan(hybrid_engine *engine, void *arg)
+{
+    const world *w    = arg;
+    hybrid_plan *plan = NULL;
+
+    settings_of(engine)->schedule = &hy_schedule_passes;
+    const hybrid_status status    = hybrid_spgemm_plan(engine, &w->A, &w->B, NULL, &plan);
+    hybrid_plan_destroy(plan);
+    return fake_explained(engine, status);
+}
+
 static void calls_fail(void **state)
 {
     world w;
-    const fake_failing f = {compute, &w, BUDGET, 1 << 20, 8};
+    const fake_failing f       = {compute, &w, BUDGET, 1 << 20, 8};
+    const fake_failing planned = {make_plan, &w, BUDGET, 1 << 20, 1 << 20};
 
     (void)state;
     make(&w, FEW, 8, f64);
     assert_true(fake_fail_each(&f, &fault_device) > 100);
     assert_true(fake_fail_each(&f, &fault_lost) > 100);
     assert_true(fake_fail_each(&f, &fault_allocation) > 20);
+    assert_true(fake_fail_each(&planned, &fault_allocation) > 20);
     clear(&w);
 }
 
