@@ -63,10 +63,7 @@ hybrid_status hy_results_create(hy_context *ctx, hy_results **out)
 
     HY_TRY(hy_array(ctx, 1, sizeof(hy_results), "the list of results", &memory));
     hy_results *results = memory;
-    results->first      = NULL;
-    results->device     = NULL;
-    results->several    = 0;
-    results->pooled     = 0;
+    *results            = (hy_results){0};
     pthread_mutex_init(&results->lock, NULL);
     *out = results;
     return HYBRID_OK;

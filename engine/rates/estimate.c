@@ -13,8 +13,8 @@
 #include "engine/rates/factors.h"
 #include "engine/rates/traffic.h"
 #include "engine/schedules/column_blocks.h"
-#include "partition/pattern/chunks.h"
 #include "partition/parts/passes.h"
+#include "partition/pattern/chunks.h"
 
 /* Row length, in bytes, at which the bus reaches half of its rate if the device copies
    separate rows. Measured rate each way: 55 GB/s in whole blocks, 46 GB/s with rows of

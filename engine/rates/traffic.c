@@ -7,8 +7,8 @@
 #include "base/data/min_max.h"
 #include "base/threads/pool.h"
 #include "engine/report/least.h"
-#include "partition/pattern/chunks.h"
 #include "partition/parts/passes.h"
+#include "partition/pattern/chunks.h"
 #include "partition/format/pack.h"
 #include "partition/pattern/touched.h"
 
@@ -83,8 +83,9 @@ static int64_t passes_up(const hy_portion *portion, const hy_layout *layout)
     const hy_features *f      = &portion->profile.features;
     const int64_t passes      = hy_passes(&layout->image);
     const int64_t entry       = 4 + (int64_t)hy_value_size(f->type);
-    const int64_t b           = 8 * (product->b_rows + passes) + product->b_nnz * entry;
-    const int64_t a           = 8 * passes * (f->rows + layout->count) +
+    const int64_t b =
+        hy_csr_bytes(product->b_rows, product->b_nnz, f->type) + 8 * (passes - 1);
+    const int64_t a = 8 * passes * (f->rows + layout->count) +
                       (f->nnz + (passes - 1) * f->rows) * entry;
 
     return a + layout->count * b;
@@ -97,7 +98,6 @@ static int64_t packed_up(const hy_portion *portion, const hy_layout *layout)
 
     if (hy_image_in_passes(&layout->image))
         return passes_up(portion, layout);
-
     for (int64_t i = 0; i < layout->count; i++)
         sum += pack_bytes(portion, &layout->chunks[i], &layout->chunks[i].features) +
                list_bytes(layout, &layout->chunks[i]);

@@ -9,8 +9,8 @@
 #include "engine/tables/parameters.h"
 #include "engine/report/words.h"
 #include "engine/schedules/column_blocks.h"
-#include "partition/pattern/chunks.h"
 #include "partition/parts/passes.h"
+#include "partition/pattern/chunks.h"
 
 static void put_features(hy_words *w, const hybrid_plan *plan)
 {

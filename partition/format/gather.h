@@ -37,9 +37,6 @@ hybrid_status hy_pack_touched(const hy_job *job, hy_touched *out);
    the offset 0. */
 size_t hy_pack_csr_at(hy_op op, const hy_features *f, size_t at[HY_ARRAYS]);
 
-/* Returns the number of entries of B in the job's pass. */
-int64_t hy_pass_nnz(const hy_job *job);
-
 /* Does the work of hy_pack_csr() for one pass of a chunk (partition/parts/passes.h), and
    sets the features in job->pass.chunk. */
 hybrid_status hy_pack_pass(hy_job *job);

@@ -110,13 +110,6 @@ static hybrid_status pack_b_entries(void *arg, int part, int64_t begin, int64_t 
     return HYBRID_OK;
 }
 
-int64_t hy_pass_nnz(const hy_job *job)
-{
-    const hybrid_csr *B = job->problem->B;
-
-    return hy_offset(B, job->pass.end) - hy_offset(B, job->pass.begin);
-}
-
 static hybrid_status pack_b(packing *p)
 {
     hy_pool *pool      = p->job->problem->ctx->pool;
@@ -136,7 +129,6 @@ static hybrid_status measure(hy_job *job, const packing *p)
     const hy_features of = job->pass.planned->features;
     const int64_t nnz    = p->row_ptr[of.rows];
 
-    *f             = of;
     f->nnz         = nnz;
     f->products    = p->products + job->pass.carried;
     f->gather_rows = job->pass.end - job->pass.begin + (carries(p) ? of.rows : 0);

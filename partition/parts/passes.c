@@ -22,11 +22,9 @@ enum {
 
 int64_t hy_passes(const hy_image *image)
 {
-    const int64_t entry = 4 + (int64_t)hy_value_size(image->type);
-
-    return hy_image_in_passes(image)
-               ? (8 * image->rows + image->nnz * entry) / image->block + 1
-               : 1;
+    if (!hy_image_in_passes(image))
+        return 1;
+    return (hy_csr_bytes(image->rows, image->nnz, image->type) - 8) / image->block + 1;
 }
 
 int64_t hy_pass_begin(const hy_image *image, const hybrid_csr *B, int64_t k)
@@ -102,7 +100,7 @@ typedef struct cutter {
     hy_chunk_array *out;
     int64_t width, passes;
     int64_t rows;       /* rows of A in a block */
-    hy_lengths lengths; /* lengths of the rows of B */
+    hy_lengths lengths; /* lengths of the rows of B; none if the profile is sampled */
     int64_t *first;     /* first row of B of each pass, and the number of rows of B */
     load *blocks;       /* for each block of rows, the load of each pass */
     load *row;          /* load of each pass of a row that is counted on its own */
@@ -197,9 +195,8 @@ static int is_moderate(const hy_cut *cut, const hy_features *f, int64_t products
 {
     hy_features all = *f;
 
-    all.products = hy_min(products, cut->products_max);
-    return products <= cut->products_max && hy_chunk_is_counted(f) &&
-           hy_cut_is_moderate(cut, &all);
+    all.products = products;
+    return hy_chunk_is_counted(f) && hy_cut_is_moderate(cut, &all);
 }
 
 /* Sets *out to the features of the largest pass of rows [c->begin, end). `added` has the
@@ -218,8 +215,7 @@ static int fits(const cutter *c, int64_t end, const load *added, hy_features *ou
            (all.rows == 1 || is_moderate(c->cut, out, all.products));
 }
 
-/* Appends rows [c->begin, c->end), with the features of their largest pass, as a chunk.
- */
+/* Appends rows [c->begin, c->end) as a chunk with the features of their largest pass. */
 static hybrid_status close(cutter *c, const hy_features *features)
 {
     const hy_chunk chunk = {.row_begin = c->begin,
@@ -326,7 +322,8 @@ hybrid_status hy_cut_passes(hy_context *ctx, const hy_cut *cut, int64_t width,
                             .end    = p->begin};
     hybrid_status status;
 
-    HY_TRY(hy_lengths_note(ctx, cut->B, &c.lengths));
+    if (!hy_profile_is_sampled(p))
+        HY_TRY(hy_lengths_note(ctx, cut->B, &c.lengths));
     HY_TRY_ELSE_DONE(allocate(&c, blocks));
     HY_TRY_ELSE_DONE(cut_blocks(&c, blocks));
 done:

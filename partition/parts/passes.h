@@ -25,7 +25,7 @@ extern "C" {
 /* Returns the bytes of the rows of B before `row`, with their offsets. */
 static inline int64_t hy_pass_at(const hybrid_csr *B, int64_t row)
 {
-    return 8 * row + hy_offset(B, row) * (4 + (int64_t)hy_value_size(B->type));
+    return hy_csr_bytes(row, hy_offset(B, row), B->type) - 8;
 }
 
 /* Returns the image of `whole`, the image of B, as it is brought in passes of about
@@ -37,6 +37,14 @@ int64_t hy_passes(const hy_image *image);
 
 /* Returns the first row of B of pass k; the number of rows if k is hy_passes(). */
 int64_t hy_pass_begin(const hy_image *image, const hybrid_csr *B, int64_t k);
+
+/* Returns the number of entries of B in the job's pass. */
+static inline int64_t hy_pass_nnz(const hy_job *job)
+{
+    const hybrid_csr *B = job->problem->B;
+
+    return hy_offset(B, job->pass.end) - hy_offset(B, job->pass.begin);
+}
 
 /* Returns how many of the `n` ascending columns of A are before `col`. */
 static inline int64_t hy_columns_before(const int32_t *columns, int64_t n, int64_t col)

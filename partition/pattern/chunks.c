@@ -1,10 +1,10 @@
 /* partition/pattern/chunks.c - cuts a product into chunks that fit the device. */
+#include "partition/parts/passes.h"
 #include "partition/pattern/chunks.h"
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "partition/pattern/gathered.h"
-#include "partition/parts/passes.h"
 
 enum {
     GALLOP = 32 /* the number of rows that is tried first for a chunk is that of the chunk

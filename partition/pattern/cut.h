@@ -42,7 +42,7 @@ size_t hy_cut_bytes(const hy_cut *cut, const hy_features *f);
 int hy_cut_fits(const hy_cut *cut, const hy_features *f);
 int hy_cut_is_moderate(const hy_cut *cut, const hy_features *f);
 
-/* Returns NO_DEVICE_MEMORY with a message: row `row`, of which `f` are the features, does
+/* Returns NO_DEVICE_MEMORY. The message says that row `row`, which has features `f`, does
    not fit a slot. */
 hybrid_status hy_cut_refuse(hy_context *ctx, const hy_cut *cut, int64_t row,
                             const hy_features *f);

@@ -2,8 +2,8 @@
 #include "pipeline/run/copy_in.h"
 
 #include "base/data/csr.h"
-#include "partition/format/gather.h"
 #include "partition/format/pack.h"
+#include "partition/parts/passes.h"
 #include "pipeline/site/site.h"
 
 int64_t hy_up_bytes(const hy_job *job)

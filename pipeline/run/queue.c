@@ -47,18 +47,19 @@ hy_chunk hy_queue_rows(const hy_queue *queue, const hy_chunk *chunk, int64_t beg
 /* Returns chunk i of a site's list without the rows that were taken from it. */
 hy_chunk hy_queue_rest(const hy_queue *queue, const hy_site *c, int64_t i)
 {
-    const hy_chunk chunk = hy_chunk_at(&c->list, i);
-    const int64_t begin  = i == c->next ? c->row_begin : chunk.row_begin;
-    const int64_t end    = i == c->stop - 1 ? c->row_end : chunk.row_end;
+    hy_chunk chunk      = hy_chunk_at(&c->list, i);
+    const int64_t begin = i == c->next ? c->row_begin : chunk.row_begin;
+    const int64_t end   = i == c->stop - 1 ? c->row_end : chunk.row_end;
 
     if (begin == chunk.row_begin && end == chunk.row_end)
         return chunk;
-    hy_chunk rest = hy_queue_rows(queue, &chunk, begin, end);
-    if (hy_image_in_passes(&c->image)) { /* features are those of a pass, not of rows */
-        rest.features      = chunk.features;
-        rest.features.rows = end - begin;
-    }
-    return rest;
+    if (!hy_image_in_passes(&c->image))
+        return hy_queue_rows(queue, &chunk, begin, end);
+    /* features are those of the largest pass, which bound those of fewer rows */
+    chunk.row_begin     = begin;
+    chunk.row_end       = end;
+    chunk.features.rows = end - begin;
+    return chunk;
 }
 
 /* Returns a chunk with the rows of chunk i, which are the same in every column block. */

@@ -15,8 +15,8 @@ void hy_pass_first(hy_job *job);
 /* Returns 1 if the job has passes after the present one. */
 int hy_pass_is_left(const hy_job *job);
 
-/* Lets the job compute the next pass that has rows of B. The host must have seen the end of the stage before
-   `reserve`. */
+/* Lets the job compute the next pass that has rows of B. The host must have seen the end
+   of the stage before `reserve`. */
 void hy_pass_next(hy_job *job);
 
 #endif /* HY_PASS_H */

@@ -77,9 +77,8 @@ static hybrid_status compute(hybrid_engine *engine, void *arg)
 
 static void computed(world *w, int64_t budget)
 {
-    hybrid_engine *engine;
+    hybrid_engine *engine = fake_spmm((size_t)budget);
 
-    assert_int_equal(fake_spmm_open((size_t)budget, &engine), HYBRID_OK);
     assert_int_equal(compute(engine, w), HYBRID_OK);
     hybrid_engine_destroy(engine);
 }
@@ -99,15 +98,14 @@ static void the_device_reads_rows(void **state)
 /* A large B is not copied if the engine may choose. */
 static void a_b_that_does_not_fit_is_collected(void **state)
 {
-    hybrid_report report = HYBRID_REPORT_INIT;
-    const int64_t before = fake_collected();
-    hybrid_engine *engine;
+    hybrid_report report  = HYBRID_REPORT_INIT;
+    const int64_t before  = fake_collected();
+    hybrid_engine *engine = fake_spmm(BUDGET);
     hybrid_csr C;
     world w;
 
     (void)state;
     make(&w, 1);
-    assert_int_equal(fake_spmm_open(BUDGET, &engine), HYBRID_OK);
     assert_int_equal(hybrid_spgemm(engine, &w.A, &w.B, &C), HYBRID_OK);
     assert_null(oracle_check(&w.product, &C, 1));
     hybrid_csr_free(engine, &C);
@@ -120,12 +118,11 @@ static void a_b_that_does_not_fit_is_collected(void **state)
 /* Arrays that the caller has pinned stay pinned. */
 static void pinned_arrays_are_read_as_they_are(void **state)
 {
-    hybrid_engine *engine;
+    hybrid_engine *engine = fake_spmm(BUDGET);
     world w;
 
     (void)state;
     make(&w, 1);
-    assert_int_equal(fake_spmm_open(BUDGET, &engine), HYBRID_OK);
     assert_int_equal(hybrid_pin(engine, w.B.val, (size_t)w.B.nnz * 8), HYBRID_OK);
     assert_int_equal(compute(engine, &w), HYBRID_OK);
     assert_true(w.entries >= w.B.nnz);
@@ -140,12 +137,11 @@ static void pinned_arrays_are_read_as_they_are(void **state)
    gather the rows. */
 static void workers_gather_what_cannot_be_pinned(void **state)
 {
-    hybrid_engine *engine;
+    hybrid_engine *engine = fake_spmm(BUDGET);
     world w;
 
     (void)state;
     make(&w, 1);
-    assert_int_equal(fake_spmm_open(BUDGET, &engine), HYBRID_OK);
     assert_int_equal(hybrid_pin(engine, w.B.val, 800), HYBRID_OK);
     assert_int_equal(compute(engine, &w), HYBRID_OK);
     assert_int_equal(w.entries, 0);
@@ -158,14 +154,13 @@ static void workers_gather_what_cannot_be_pinned(void **state)
    schedule. */
 static void a_device_that_cannot_read_is_not_asked(void **state)
 {
-    const int64_t before = fake_collected();
-    hybrid_engine *engine;
+    const int64_t before  = fake_collected();
+    hybrid_engine *engine = fake_spmm(BUDGET);
     hybrid_csr C;
     world w;
 
     (void)state;
     make(&w, 1);
-    assert_int_equal(fake_spmm_open(BUDGET, &engine), HYBRID_OK);
     engine->device->reads_host = 0;
     assert_int_equal(hybrid_spgemm(engine, &w.A, &w.B, &C), HYBRID_OK);
     assert_null(oracle_check(&w.product, &C, 1));
@@ -179,7 +174,7 @@ static void a_device_that_cannot_read_is_not_asked(void **state)
    first one ends. */
 static void another_engine_does_not_rely_on_it(void **state)
 {
-    hybrid_engine *first, *second;
+    hybrid_engine *first = fake_spmm(BUDGET), *second = fake_spmm(BUDGET);
     hybrid_plan *plan;
     hy_collect held;
     int collects;
@@ -187,8 +182,6 @@ static void another_engine_does_not_rely_on_it(void **state)
 
     (void)state;
     make(&w, 1);
-    assert_int_equal(fake_spmm_open(BUDGET, &first), HYBRID_OK);
-    assert_int_equal(fake_spmm_open(BUDGET, &second), HYBRID_OK);
     settings_of(first)->schedule = &hy_schedule_collect;
     assert_int_equal(hybrid_spgemm_plan(first, &w.A, &w.B, NULL, &plan), HYBRID_OK);
     assert_int_equal(hy_collect_begin(plan, &w.B, &collects, &held), HYBRID_OK);

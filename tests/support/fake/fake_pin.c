@@ -1,5 +1,5 @@
-/* tests/support/fake/fake_pin.c - memory of callers that is pinned for fake devices. As
-   with CUDA, memory is pinned for all engines of the process. */
+/* tests/support/fake/fake_pin.c - memory of callers that is pinned for fake devices.
+   Memory is pinned for all engines of the process, as CUDA pins it. */
 #include <pthread.h>
 #include <stdlib.h>
 
