@@ -87,15 +87,18 @@ void hy_host_mark_free(hy_mark *mark)
 }
 
 /* Records that the lane has reached setting number `setting` of the mark, with `status`,
-   and resumes the lanes that wait for the mark. */
+   and resumes the lanes that wait for the mark. A setting whose entry cannot be appended
+   is reached at once, perhaps before earlier ones. */
 static void reach(hy_mark *mark, int64_t setting, hybrid_status status)
 {
     pthread_mutex_lock(&mark->lock);
-    mark->reached = setting;
-    mark->status  = status;
-    mark->ns      = hy_now_ns();
-    lane *parked  = mark->parked;
-    mark->parked  = NULL;
+    if (setting > mark->reached) {
+        mark->reached = setting;
+        mark->status  = status;
+    }
+    mark->ns     = hy_now_ns();
+    lane *parked = mark->parked;
+    mark->parked = NULL;
     pthread_cond_broadcast(&mark->changed);
     pthread_mutex_unlock(&mark->lock);
     while (parked) {

@@ -306,6 +306,10 @@ hybrid_status hy_load_transposed(hy_loader *loader, const hy_region *region, int
 hybrid_status hy_relay_copy(hy_loader *loader, const hy_loader *from,
                             const hy_region *region, int64_t begin, int64_t end);
 
+/* Fails with the status and the message of another loader of the relay, which has
+   failed. */
+hybrid_status hy_relay_fail_as(const hy_loader *loader, const hy_loader *failed);
+
 /* load_follow.c: loads B by copying it from the device of the leader. */
 hybrid_status hy_relay_follow(hy_loader *loader);
 

@@ -27,8 +27,8 @@ static hybrid_status enqueued(hy_loader *leader, int64_t *entries)
 }
 
 /* Waits until the leader has enqueued more than `done` entries, and sets *entries to
-   their number. *goes_on is 0 if the relay has been stopped. Fails if the leader has
-   failed. */
+   their number. *goes_on is 0 if the relay has been stopped. Fails if another loader has
+   failed, because the driver may wait for this loader only. */
 static hybrid_status await_more(const hy_loader *loader, int64_t done, int64_t *entries,
                                 int *goes_on)
 {
@@ -39,11 +39,10 @@ static hybrid_status await_more(const hy_loader *loader, int64_t done, int64_t *
     while (!relay->stopped && (status = enqueued(relay->leader, entries)) == HYBRID_OK &&
            *entries <= done)
         pthread_cond_wait(&relay->changed, &relay->lock);
-    *goes_on = !relay->stopped;
+    *goes_on                = !relay->stopped;
+    const hy_loader *failed = status == HYBRID_OK ? relay->failed : relay->leader;
     pthread_mutex_unlock(&relay->lock);
-    return status == HYBRID_OK
-               ? status
-               : hy_fail(loader->backend->ctx, status, "%s", relay->leader->said.text);
+    return failed ? hy_relay_fail_as(loader, failed) : HYBRID_OK;
 }
 
 /* Enqueues the copies of entries [begin, end) of B; if `begin` is -1, of entries [0, end)

@@ -242,6 +242,12 @@ static hybrid_status copy_piece(hy_loader *loader, const hy_loader *from,
     return hy_relay_copy(loader, from, &p->region, p->begin, p->end);
 }
 
+hybrid_status hy_relay_fail_as(const hy_loader *loader, const hy_loader *failed)
+{
+    return hy_fail(loader->backend->ctx, failed->progress.status, "%s",
+                   failed->said.text);
+}
+
 /* Waits until loader j has sent more than `round` of its pieces. *goes_on is 0 if the
    relay has been stopped. Fails if another loader has failed, because the driver may wait
    for this loader only. */
@@ -256,9 +262,7 @@ static hybrid_status await_sent(const hy_loader *loader, int j, int64_t round,
     *goes_on                = !relay->stopped;
     const hy_loader *failed = relay->failed;
     pthread_mutex_unlock(&relay->lock);
-    return failed ? hy_fail(loader->backend->ctx, failed->progress.status, "%s",
-                            failed->said.text)
-                  : HYBRID_OK;
+    return failed ? hy_relay_fail_as(loader, failed) : HYBRID_OK;
 }
 
 /* Enqueues the copy of piece k from the device of loader j, which has sent it. */

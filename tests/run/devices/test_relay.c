@@ -269,6 +269,35 @@ static void b_that_is_sent_early_goes_up_once(void **state)
     }
 }
 
+/* A device that copies B from the leader fails if another device has failed, even while
+   the leader has sent nothing. Its driver would otherwise wait for B for ever. */
+static void a_follower_fails_with_another(void **state)
+{
+    world w;
+    hy_relay relay;
+    hy_loader leader = {.progress = {.elements = -1, .wanted = -1}}, failed = leader,
+              follower = leader;
+
+    (void)state;
+    open_world(&w, 2, COLUMNS);
+    hy_relay_open(&relay);
+    hy_message_init(&failed.said);
+    strcpy(failed.said.text, "another device failed");
+    failed.progress.status = HYBRID_NO_DEVICE_MEMORY;
+    follower.backend       = w.engine->devices[1];
+    follower.image.nnz     = 1;
+    follower.relay         = &relay;
+    relay.leader           = &leader;
+    relay.failed           = &failed;
+    relay.stopped          = 1;
+    assert_int_equal(hy_relay_load(&follower), HYBRID_NO_DEVICE_MEMORY);
+    assert_int_equal(follower.progress.status, HYBRID_NO_DEVICE_MEMORY);
+    assert_non_null(strstr(hybrid_engine_message(w.engine), "another device failed"));
+    hy_message_destroy(&failed.said);
+    hy_relay_close(&relay);
+    close_world(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +305,7 @@ int main(void)
         cmocka_unit_test(variants_share_x_of_the_same_layout),
         cmocka_unit_test(rings_may_have_different_sizes),
         cmocka_unit_test(b_that_is_sent_early_goes_up_once),
+        cmocka_unit_test(a_follower_fails_with_another),
         cmocka_unit_test(column_blocks_go_up_once)};
 
     return cmocka_run_group_tests(tests, set_up, NULL);

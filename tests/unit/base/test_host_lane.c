@@ -238,6 +238,31 @@ static void test_error_is_forgotten(void **state)
     close_host_lanes();
 }
 
+/* The last setting of a mark fails, because the queue of the lane is full and cannot
+   grow. A thread that waits for the mark wakes, although the lane reaches earlier
+   settings afterwards. */
+static void test_failed_setting(void **state)
+{
+    hybrid_status status = HYBRID_OK;
+
+    (void)state;
+    open_host_lanes(1);
+    reset();
+    hy_lane *lane = new_lane();
+    hy_mark *mark = new_mark();
+    give_work(lane, stand_at_gate, 0);
+    ctx->memory.failures = 1;
+    for (int i = 0; i < MANY && status == HYBRID_OK; i++)
+        status = host->ops->mark_set(lane, mark);
+    assert_int_equal(status, HYBRID_NO_MEMORY);
+    sem_post(&gate);
+    finish_lane(lane, HYBRID_OK);
+    assert_int_equal(host->ops->host_wait(mark), HYBRID_NO_MEMORY);
+    host->ops->mark_free(mark);
+    host->ops->lane_close(lane);
+    close_host_lanes();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +273,7 @@ int main(void)
         cmocka_unit_test(test_turns),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_error_is_forgotten),
+        cmocka_unit_test(test_failed_setting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
