@@ -20,8 +20,9 @@ extern "C" {
     the process, read from their offset on. Only hybrid_write_mtx() and hybrid_write_npy() write
     to them, from their offset on, and may leave a part behind after an error. "Files" in the
     manual describes formats and limits. */ /** @{ */
-/** Reads a Matrix Market coordinate file, plain or gzip: real, integer or pattern (ones);
-    general, symmetric or skew-symmetric (expanded). Duplicates are summed. */
+/** Reads a Matrix Market coordinate file, plain or compressed: real, integer or pattern (ones);
+    general, symmetric or skew-symmetric (expanded). Duplicates are summed. Reads a list of
+    entries, too. */
 HYBRID_API hybrid_status hybrid_read_mtx(hybrid_engine *engine, const char *path,
     hybrid_type type, hybrid_csr *out);
 /** Verifies all rules of `matrix` and writes it as a Matrix Market file, compressed if `path`

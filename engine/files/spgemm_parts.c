@@ -60,18 +60,43 @@ static hybrid_status walk(hy_spgemm *p, int64_t first, range_fn *fn, void *arg)
 
 /* ---- multiplying ------------------------------------------------------------------- */
 
+/* Sets *bytes to the memory that the next part of A and the next rows of B take, which are
+   read while a plan runs, as far as the meter does not count it. If that may be most of
+   the free memory, waits until both are in memory: a part of it may be counted. */
+static hybrid_status find_coming(hy_spgemm *p, int64_t *bytes)
+{
+    *bytes = hy_a_parts_coming(&p->a_parts) + hy_b_rows_coming(&p->b_rows);
+    if (*bytes <= hy_files_free(&p->call) / 2)
+        return HYBRID_OK;
+    *bytes = 0;
+    HY_TRY(hy_background_wait(&p->a_parts.background));
+    return hy_background_wait(&p->b_rows.background);
+}
+
+/* Plans A*B, so that memory is left for what is read while the plan runs. */
+static hybrid_status make_plan(hy_spgemm *p, const hybrid_csr *A, const hybrid_csr *B,
+                               hybrid_plan **plan)
+{
+    hy_memory *memory          = &p->call.engine->ctx.memory;
+    const hy_one_shot one_shot = {0};
+
+    HY_TRY(find_coming(p, &memory->promised));
+    const hybrid_status status =
+        hy_plan_make(p->call.engine, A, B, 0, &p->call.options, &one_shot, plan);
+    memory->promised = 0;
+    return status;
+}
+
 /* Computes A*B and gives its rows to the sink. */
 static hybrid_status multiply(hy_spgemm *p, const hybrid_csr *A, const hybrid_csr *B,
                               int64_t first, void *arg, int *more)
 {
-    hybrid_engine *engine      = p->call.engine;
-    const hy_beginning start   = hy_usage_begin(engine);
-    const hy_one_shot one_shot = {0};
+    const hy_beginning start = hy_usage_begin(p->call.engine);
     hybrid_plan *plan;
 
     (void)arg;
     (void)more;
-    HY_TRY(hy_plan_make(engine, A, B, 0, &p->call.options, &one_shot, &plan));
+    HY_TRY(make_plan(p, A, B, &plan));
     p->sink->ops->begin(p->sink, first, first + A->rows,
                         (int64_t)hy_expected_entries(&plan->product.profile.features));
     const hybrid_status status =
@@ -152,9 +177,7 @@ static hybrid_status forecast_range(hy_spgemm *p, const hybrid_csr *A,
                                     const hybrid_csr *B, int64_t first, void *arg,
                                     int *more)
 {
-    hybrid_engine *engine      = p->call.engine;
-    const hy_one_shot one_shot = {0};
-    forecast *f                = arg;
+    forecast *f = arg;
     hybrid_plan *plan;
 
     (void)first;
@@ -162,12 +185,14 @@ static hybrid_status forecast_range(hy_spgemm *p, const hybrid_csr *A,
     f->gather_s += (double)(p->b_rows.end_ns - p->b_rows.begin_ns) * 1e-9;
     f->b_bytes +=
         hy_source_at_hand(&p->B.source) ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type);
-    HY_TRY(await_next(p, f));
     const int64_t begin = hy_now_ns();
-    HY_TRY(hy_plan_make(engine, A, B, 0, &p->call.options, &one_shot, &plan));
+    HY_TRY(make_plan(p, A, B, &plan));
     f->estimate->multiply_s += (double)(hy_now_ns() - begin) * 1e-9;
-    note_memory(plan, f->estimate);
-    const hybrid_status status = hy_plan_finish(plan, A, B);
+    hybrid_status status = await_next(p, f);
+    if (status == HYBRID_OK) {
+        note_memory(plan, f->estimate);
+        status = hy_plan_finish(plan, A, B);
+    }
     f->estimate->multiply_s += plan->history.report.predicted_s;
     hybrid_plan_destroy(plan);
     /* two ranges are in memory at a time: if no second one has been gathered, this part

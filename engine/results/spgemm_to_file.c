@@ -36,6 +36,7 @@ static hybrid_status describe(const writing *w, hy_facts *facts)
     return HYBRID_OK;
 }
 
+/* Opens the file of the result. Rows of B get a share of the memory that it leaves. */
 static hybrid_status open_result(writing *w)
 {
     const hybrid_csr *A = w->parts.A.source.csr, *B = w->parts.B.source.csr;
@@ -45,8 +46,11 @@ static hybrid_status open_result(writing *w)
 
     if (w->result.options.resume)
         HY_TRY(describe(w, &facts));
-    return hy_result_open(&w->result, &shape, &facts,
-                          hy_row_writer_bytes(w->parts.call.engine));
+    HY_TRY(hy_result_open(&w->result, &shape, &facts,
+                          hy_row_writer_bytes(w->parts.call.engine)));
+    w->parts.rows_bytes = hy_files_rows(&w->parts.call, 1);
+    w->parts.row_bytes  = w->parts.rows_bytes;
+    return HYBRID_OK;
 }
 
 static hybrid_status multiply(writing *w)
@@ -74,8 +78,6 @@ static hybrid_status begin(hybrid_engine *engine, const hybrid_operand *A,
     *w = (writing){.nnz = 0};
     HY_TRY(hy_result_check(engine, path, file_options, &w->result));
     HY_TRY(hy_spgemm_begin(&w->parts, engine, A, B, options));
-    w->parts.rows_bytes = hy_files_rows(&w->parts.call, 1);
-    w->parts.row_bytes  = w->parts.rows_bytes;
     if (w->result.options.resume) /* panels (files of successive rows) of several runs
                                      make one result */
         w->parts.call.options.flags |= HYBRID_DETERMINISTIC;

@@ -14,7 +14,14 @@
 #include "base/threads/pool.h"
 #include "io/hdf5/decode/h5_filters.h"
 
-enum { CHUNK_BYTES = 512 << 10, DEFLATE_LEVEL = 1 };
+enum {
+    CHUNK_BYTES   = 512 << 10,
+    DEFLATE_LEVEL = 1,
+    PLAIN_CHUNKS  = 2, /* chunks that are collected if nothing is compressed */
+    MEMORY_SHARE  = 32 /* the chunks of a dataset take at most 1 / MEMORY_SHARE of the
+                          budget of host memory, or one chunk. It is not a share of free
+                          memory, so that equal calls write equal files */
+};
 
 hybrid_status hy_h5_written(const hy_h5_target *target, int is_good)
 {
@@ -140,19 +147,26 @@ static hybrid_status pack_chunks(void *arg, int part, int64_t begin, int64_t end
     return HYBRID_OK;
 }
 
+static herr_t hand_chunk(const hy_h5_append *a, int64_t i)
+{
+    const hsize_t first = (hsize_t)a->written + (hsize_t)i * (hsize_t)a->chunk;
+    const size_t bytes  = (size_t)a->chunk * a->number.bytes;
+
+    if (a->packed)
+        return H5Dwrite_chunk(a->dataset, H5P_DEFAULT, 0, &first, a->packed_bytes[i],
+                              a->packed + (size_t)i * a->packed_room);
+    return H5Dwrite_chunk(a->dataset, H5P_DEFAULT, 0, &first, bytes,
+                          a->numbers + (size_t)i * bytes);
+}
+
 static hybrid_status hand_over(const hy_h5_append *a, int64_t chunks)
 {
     const hsize_t size = (hsize_t)a->written + (hsize_t)a->held;
 
     if (a->total < 0 && H5Dset_extent(a->dataset, &size) < 0)
         return hy_h5_written(a->target, 0);
-    for (int64_t i = 0; i < chunks; i++) {
-        const hsize_t first = (hsize_t)a->written + (hsize_t)i * (hsize_t)a->chunk;
-        const herr_t done =
-            H5Dwrite_chunk(a->dataset, H5P_DEFAULT, 0, &first, a->packed_bytes[i],
-                           a->packed + (size_t)i * a->packed_room);
-        HY_TRY(hy_h5_written(a->target, done >= 0));
-    }
+    for (int64_t i = 0; i < chunks; i++)
+        HY_TRY(hy_h5_written(a->target, hand_chunk(a, i) >= 0));
     return HYBRID_OK;
 }
 
@@ -187,8 +201,9 @@ static hybrid_status flush(hy_h5_append *a, int last)
         const int64_t chunks = (a->held + a->chunk - 1) / a->chunk;
         memset(a->numbers + (size_t)a->held * a->number.bytes, 0,
                (size_t)(chunks * a->chunk - a->held) * a->number.bytes);
-        HY_TRY(
-            hy_pool_for(a->target->ctx->pool, HY_COMPUTE, 0, chunks, 1, pack_chunks, a));
+        if (a->packed)
+            HY_TRY(hy_pool_for(a->target->ctx->pool, HY_COMPUTE, 0, chunks, 1,
+                               pack_chunks, a));
         HY_TRY(within(hand_over, a, chunks));
     }
     a->written += a->held;
@@ -198,13 +213,26 @@ static hybrid_status flush(hy_h5_append *a, int last)
 
 /* ---- the interface ----------------------------------------------------------------- */
 
+/* Returns the number of chunks that are collected: two for each thread that compresses,
+   if memory allows. Each takes `bytes` bytes. */
+static int64_t chunks_of(const hy_h5_target *target, int64_t bytes)
+{
+    const int64_t cap    = hy_meter_cap(&target->ctx->memory.meter);
+    const int64_t most   = cap > 0 ? cap / MEMORY_SHARE / bytes : INT64_MAX;
+    const int64_t wanted = compresses(target)
+                               ? 2 * (hy_pool_max_threads(target->ctx->pool) + 1)
+                               : PLAIN_CHUNKS;
+
+    return hy_max(1, hy_min(wanted, most));
+}
+
 hybrid_status hy_h5_append_open(hy_h5_target *target, const char *name,
                                 hy_h5_number number, int64_t total, hy_h5_append *out)
 {
     hy_context *ctx      = target->ctx;
     const int64_t chunk  = CHUNK_BYTES / (int64_t)number.bytes;
-    const int64_t chunks = 2 * (hy_pool_max_threads(ctx->pool) + 1);
-    const size_t packed  = hy_h5_packed_bound(CHUNK_BYTES);
+    const size_t packed  = compresses(target) ? hy_h5_packed_bound(CHUNK_BYTES) : 0;
+    const int64_t chunks = chunks_of(target, CHUNK_BYTES + (int64_t)packed);
     void *memory;
 
     *out = (hy_h5_append){.target      = target,

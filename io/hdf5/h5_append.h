@@ -30,7 +30,7 @@ typedef struct hy_h5_append {
     int64_t room;    /* numbers for which `numbers` has room: whole chunks */
     char *numbers;   /* buffer of the numbers that wait, allocated with hy_array() */
     char *packed;    /* memory for the chunks in `numbers` after compression,
-                        `packed_room` bytes for each */
+                        `packed_room` bytes for each; NULL: they are not compressed */
     size_t packed_room;
     size_t *packed_bytes; /* array of the sizes of these compressed chunks, in bytes */
 } hy_h5_append;

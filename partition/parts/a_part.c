@@ -108,6 +108,7 @@ static hybrid_status read_in_background(void *arg)
 static void read_next(hy_a_parts *p)
 {
     p->reading = p->reading == p->parts ? p->parts + 1 : p->parts;
+    p->coming  = hy_max(0, p->bytes - p->reading->block.bytes);
     hy_background_start(&p->background, read_in_background, p);
 }
 
@@ -146,6 +147,11 @@ void hy_a_parts_close(hy_a_parts *p)
     hy_background_close(&p->background);
     for (int i = 0; i < 2; i++)
         hy_array_free_reused(p->source->ctx, &p->parts[i].block);
+}
+
+int64_t hy_a_parts_coming(hy_a_parts *p)
+{
+    return hy_background_is_busy(&p->background) ? p->coming : 0;
 }
 
 hybrid_status hy_a_parts_read(hy_a_parts *p, const hy_a_part **out)

@@ -242,6 +242,18 @@ static hy_b_range *other_range(hy_b_rows *rows)
     return rows->ranges + (rows->gathering == rows->ranges);
 }
 
+/* Returns the maximum bytes that gathering rows of A from `begin` on will add to those of
+   the range's arrays. */
+static int64_t bytes_to_come(const hy_b_rows *rows, const hy_b_range *range,
+                             const hybrid_csr *A, int64_t begin)
+{
+    const int64_t of_a =
+        (A->rows - begin) * 8 + (hy_offset(A, A->rows) - hy_offset(A, begin)) * 4;
+    const int64_t has = range->offsets.bytes + range->entries.bytes + range->of_a.bytes;
+
+    return hy_max(0, rows->bytes + of_a - has);
+}
+
 /* Starts to gather rows of A from `begin` on. */
 static void start(hy_b_rows *rows, const hybrid_csr *A, int64_t first, int64_t begin)
 {
@@ -253,6 +265,7 @@ static void start(hy_b_rows *rows, const hybrid_csr *A, int64_t first, int64_t b
     range->end      = begin;
     rows->first     = first;
     rows->gathering = range;
+    rows->coming    = bytes_to_come(rows, range, A, begin);
     hy_background_start(&rows->background, gather_next, rows);
 }
 
@@ -282,6 +295,11 @@ void hy_b_rows_close(hy_b_rows *rows)
     hy_background_close(&rows->background);
     for (int i = 0; i < 2; i++)
         free_range(rows->source->ctx, rows->ranges + i);
+}
+
+int64_t hy_b_rows_coming(hy_b_rows *rows)
+{
+    return hy_background_is_busy(&rows->background) ? rows->coming : 0;
 }
 
 hybrid_status hy_b_rows_read(hy_b_rows *rows, const hybrid_csr *A, int64_t first,

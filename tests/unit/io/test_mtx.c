@@ -16,6 +16,7 @@
 #include "base/memory/results.h"
 #include "io/text/io.h"
 #include "tests/support/engines/io_fixture.h"
+#include "tests/support/files/io_status.h"
 
 /* ---- files that are refused ---- */
 
@@ -333,6 +334,33 @@ static void allocations_fail(void **state)
     assert_true(failed >= 10); /* allocations: at least 8 arrays and 3 results */
 }
 
+static hybrid_status read_list(void)
+{
+    hybrid_csr A;
+
+    HY_TRY(hy_read_mtx(io_ctx, io_temp("l.tsv"), HYBRID_F32, &A));
+    assert_int_equal(A.type, HYBRID_F32);
+    assert_int_equal(A.rows, 3);
+    assert_int_equal(A.cols, 3);
+    assert_int_equal(A.nnz, 2);
+    assert_int_equal(hy_cols(&A)[1], 0);
+    assert_true(((const float *)A.val)[1] == 6);
+    hy_csr_free(io_ctx, &A);
+    return HYBRID_OK;
+}
+
+/* A list of entries is read like a Matrix Market file. */
+static void lists(void **state)
+{
+    static const char good[] = "0 1 5\n2 0 6\n", bad[] = "0 1\n2 x\n";
+
+    (void)state;
+    io_store(io_temp("l.tsv"), good, strlen(good));
+    assert_in_range(io_fail_each(read_list), 14, 1000);
+    io_store(io_temp("l.tsv"), bad, strlen(bad));
+    check_refusal(io_temp("l.tsv"), HYBRID_BAD_FILE, "l.tsv:2: column index 'x'");
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest slow[] = {
@@ -342,7 +370,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(refused_files),   cmocka_unit_test(unreadable_files),
         cmocka_unit_test(accepted_files),  cmocka_unit_test(too_large_for_32_bits),
         cmocka_unit_test(read_from_pipe),  cmocka_unit_test(allocations_fail),
-        cmocka_unit_test(many_empty_rows),
+        cmocka_unit_test(many_empty_rows), cmocka_unit_test(lists),
     };
 
     if (argc > 1 && strcmp(argv[1], "slow") == 0)
