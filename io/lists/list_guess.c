@@ -115,7 +115,7 @@ hybrid_status hy_list_guess(hy_context *ctx, const hy_input *input,
 
     *out = (hy_list){.separator  = t.separator,
                      .weights    = t.columns > 2,
-                     .has_header = t.has_header,
+                     .has_header = t.heading != NULL,
                      .rows       = HY_GUESSED,
                      .cols       = HY_GUESSED,
                      .base       = options->base,
@@ -124,9 +124,12 @@ hybrid_status hy_list_guess(hy_context *ctx, const hy_input *input,
         return hy_mtx_fail(ctx, input, input->text,
                            "no line of numbers follows within the first MiB");
     read_sizes(input, out);
-    if (options->header == 1 && !t.has_header) {
+    if (options->header == 1 && !t.heading) {
         out->has_header = 1;
         out->body       = hy_next_line(t.first, input->text + input->bytes);
+    } else if (options->header == 0 && t.heading) {
+        out->has_header = 0;
+        out->body       = t.heading;
     }
     if (options->weights != HY_GUESSED)
         out->weights = (int)options->weights;

@@ -165,11 +165,11 @@ static void put_load(char *to, size_t room, const hy_text_table *t)
     if (t->has_words)
         snprintf(to, room,
                  "pandas.read_csv('@', sep=%s, index_col=0, header=%s).to_numpy()",
-                 separator[0] ? separator : "' '", t->has_header ? "0" : "None");
+                 separator[0] ? separator : "' '", t->heading ? "0" : "None");
     else
         snprintf(to, room, "numpy.loadtxt('@', comments=('#', '%%')%s%s%s)",
                  separator[0] ? ", delimiter=" : "", separator,
-                 t->has_header ? ", skiprows=1" : "");
+                 t->heading ? ", skiprows=1" : "");
 }
 
 /* Writes a command with the marks '@' and '~'. */

@@ -83,7 +83,7 @@ static char find_separator(const char *p)
 
 hy_text_table hy_text_table_of(const char *text, char separator)
 {
-    const hy_text_table none = {0, 0, 0, 0, NULL};
+    const hy_text_table none = {.separator = 0};
     const char *line         = first_line(text);
     hy_text_table t = {.separator = separator ? separator : find_separator(line)};
     int numbers;
@@ -92,8 +92,8 @@ hy_text_table hy_text_table_of(const char *text, char separator)
         return none;
     count_fields(line, t.separator, &t.columns, &numbers);
     if (numbers == 0) {
-        t.has_header = 1;
-        line         = first_line(next_line(line));
+        t.heading = line;
+        line      = first_line(next_line(line));
         count_fields(line, t.separator, &t.columns, &numbers);
     }
     t.first     = line;

@@ -9,9 +9,10 @@ typedef struct hy_text_table {
     char separator; /* character between columns: tab, comma, semicolon or blank; 0 if the
                        text is no table */
     int columns;    /* number of columns in the first line of numbers, at least 2 */
-    int has_header; /* 1: a line of headings precedes the numbers */
-    int has_words;  /* 1: the first line of numbers also holds a word */
-    const char *first; /* start of the first line of numbers */
+    int has_words; /* 1: the first line of numbers also holds a word */
+    const char *heading; /* start of the line of headings before the numbers; NULL: there
+                            is none */
+    const char *first;   /* start of the first line of numbers */
 } hy_text_table;
 
 /* Examines the first lines of the text, which ends in a 0. `separator` is the character

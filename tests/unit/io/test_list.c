@@ -236,6 +236,7 @@ static const struct fault {
     {"0 1 2\n0 1 1e999\n", "", "l.tsv:2: value '1e999' is too large for 64 bits"},
     {"0 1\n0 1 2\n", "", "l.tsv:2: unexpected '2' at the end of the line"},
     {"0 1\n", "weights=yes", "l.tsv:1: the line has 2 columns, and 3 are needed"},
+    {"a b\n0 1\n", "header=no", "l.tsv:1: row index 'a' is not an integer"},
     {"a b\n0 1\n", "separator=tab",
      "l.tsv:1: no line of numbers follows within the first"},
     {"1 2\n2 1\n", "symmetric=yes",
