@@ -223,6 +223,35 @@ static void far_entries_are_gathered(void **state)
     ring_close(&p);
 }
 
+/* Chunks at the end touch only empty rows at the end of B. The loader skips the rows
+   before them, which no chunk needs, and then has no entries left to send. The chunks
+   begin nevertheless. */
+static void empty_rows_at_the_end_are_not_awaited(void **state)
+{
+    builder a = build_start(RING_ROWS, RING_ROWS), b = build_start(RING_ROWS, RING_ROWS);
+    int64_t held = 0;
+    hybrid_engine *engine;
+    ring_product p;
+
+    (void)state;
+    for (int64_t i = 0; i < RING_ROWS; i++) {
+        build_add(&a, RING_ROWS - 1);
+        build_end_row(&a);
+        for (int64_t j = 0; j < 4 && i < RING_ROWS - 1; j++)
+            build_add(&b, (i + j) % RING_ROWS);
+        build_end_row(&b);
+    }
+    p.A = build_finish(&a, 1, f64);
+    p.B = build_finish(&b, 2, f64);
+    oracle_spgemm(&p.A, &p.B, &p.C);
+    assert_int_equal(fake_open(ring_variants, (size_t)44 << 10, &engine), HYBRID_OK);
+    settings_of(engine)->schedule = &hy_schedule_entry_ring;
+    assert_int_equal(ring_multiply(engine, &p, 0, 2, &held), HYBRID_OK);
+    assert_true(held > 0 && held < p.B.nnz);
+    hybrid_engine_destroy(engine);
+    ring_close(&p);
+}
+
 static void a_plan_says_what_it_does(void **state)
 {
     hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
@@ -256,6 +285,7 @@ int main(void)
         cmocka_unit_test(each_device_has_a_window),
         cmocka_unit_test(a_device_may_skip_rows),
         cmocka_unit_test(far_entries_are_gathered),
+        cmocka_unit_test(empty_rows_at_the_end_are_not_awaited),
         cmocka_unit_test(a_plan_says_what_it_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
