@@ -289,7 +289,7 @@ static hybrid_status open_sparse(const hy_h5_file *file, const char *group,
     }
     if (is_csr(layout)) {
         use_csr(layout, &arrays, out);
-        return hy_row_order_check(out, entries);
+        return HYBRID_OK;
     }
     entries->rows   = layout->rows;
     entries->cols   = layout->cols;
@@ -328,5 +328,7 @@ hybrid_status hy_h5_matrix_open(hy_context *ctx, const hy_opening *opening,
         hy_h5_file_close(&file);
     }
     hy_h5_leave(&entered);
-    return status;
+    /* the check reads rows, and the caller's function, which may be called meanwhile, may
+       open a file with another engine */
+    return status == HYBRID_OK && out->sparse ? hy_row_order_check(out, entries) : status;
 }

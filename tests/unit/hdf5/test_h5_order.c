@@ -62,6 +62,42 @@ static void columns_may_have_any_order(void **state)
     check_rows_from(100000, 90000); /* behind the rows that are all examined */
 }
 
+/* Reads the file with another engine's context, once. */
+static int read_again(void *user, int64_t done, int64_t bytes)
+{
+    hy_context **other = user, *ctx = *other;
+    hybrid_csr A;
+
+    (void)done, (void)bytes;
+    *other = NULL;
+    if (!ctx)
+        return 0;
+    assert_int_equal(hy_matrix_file_read(ctx, hy_file_formats, io_temp("a.h5"), &A),
+                     HYBRID_OK);
+    hy_csr_free(ctx, &A);
+    return 0;
+}
+
+/* While columns are examined, the caller's function may read a file with another
+   engine. */
+static void the_function_may_read_a_file(void **state)
+{
+    hy_context *other = io_open(1), *unused = other;
+    hybrid_csr A;
+
+    (void)state;
+    matrix_random(60, 400, 5, 1, double_kind, &A);
+    h5_store_cells(io_temp("a.h5"), &A, &packed);
+    matrix_free(&A);
+    io_ctx->progress = (hy_progress){.fn = read_again, .user = &unused};
+    assert_int_equal(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("a.h5"), &A),
+                     HYBRID_OK);
+    assert_null(unused);
+    hy_progress_init(&io_ctx->progress);
+    hy_csr_free(io_ctx, &A);
+    io_close(other);
+}
+
 /* ---- one half -----------------------------------------------------------------------
  */
 
@@ -179,6 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_may_have_any_order),
+        cmocka_unit_test(the_function_may_read_a_file),
         cmocka_unit_test(the_other_half_is_added),
         cmocka_unit_test(bad_halves_are_refused),
     };
