@@ -82,10 +82,11 @@ void hy_worker_place(const struct hy_worker *w)
         hy_topology_unbind(topology);
 }
 
-/* Returns 1 if the worker may sleep on the core: all cores suit a worker without node. */
+/* Returns 1 if the worker may sleep on the core: one of its node or, if the worker has no
+   node, one that belongs to none. */
 static int has_core(const struct hy_worker *w, int core)
 {
-    return w->node < 0 || hy_topology_node_at(w->pool->topology, core) == w->node;
+    return hy_topology_node_at(w->pool->topology, core) == w->node;
 }
 
 /* Returns the first core from `start` on which the worker may sleep and to which no

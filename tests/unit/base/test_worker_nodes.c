@@ -1,15 +1,18 @@
 /* tests/unit/base/test_worker_nodes.c - workers and the NUMA nodes on which they run.
 
-   hwloc simulates a machine with two nodes of four cores (HWLOC_SYNTHETIC); it then binds
-   no thread. */
+   hwloc simulates a machine with two nodes of four cores (HWLOC_SYNTHETIC), or another
+   one; it then binds no thread. */
+#include <hwloc.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -202,6 +205,77 @@ static void a_worker_takes_tasks_of_its_node_first(void **state)
     sem_destroy(&done);
 }
 
+/* ---- cores without a node ---- */
+
+/* Replaces the function of the C library: all threads of this program appear to run on
+   the first core. */
+int sched_getcpu(void)
+{
+    return 0;
+}
+
+/* Opens a pool of two workers on a machine whose second core, of three, belongs to no
+   node, because the process may not use the memory there. */
+static hy_context *open_without_second_node(void)
+{
+    const char *path       = "without_second_node.xml";
+    hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+    hwloc_topology_t machine;
+
+    hwloc_bitmap_set(allowed, 0);
+    hwloc_bitmap_set(allowed, 2);
+    assert_int_equal(hwloc_topology_init(&machine), 0);
+    assert_int_equal(hwloc_topology_set_synthetic(machine, "node:3 core:1 pu:1"), 0);
+    assert_int_equal(hwloc_topology_load(machine), 0);
+    assert_int_equal(
+        hwloc_topology_restrict(machine, allowed, HWLOC_RESTRICT_FLAG_BYNODESET), 0);
+    assert_int_equal(hwloc_topology_export_xml(machine, path, 0), 0);
+    hwloc_topology_destroy(machine);
+    hwloc_bitmap_free(allowed);
+    setenv("HWLOC_XMLFILE", path, 1);
+    hy_context *ctx = test_context(2);
+    unsetenv("HWLOC_XMLFILE");
+    unlink(path);
+    return ctx;
+}
+
+static void await_sleep(const struct hy_worker *w)
+{
+    while (__atomic_load_n(&w->state, __ATOMIC_SEQ_CST) != HY_WORKER_SLEEPS)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+/* A worker without a node leaves the cores of nodes to the workers of these nodes, which
+   could otherwise find no core to sleep on. */
+static void each_worker_finds_a_core(void **state)
+{
+    hy_context *ctx = open_without_second_node();
+    hy_pool *pool   = ctx->pool;
+    sem_t begun, ends[2];
+    blocking blocks[2];
+
+    (void)state;
+    assert_int_equal(pool->binding, HY_BOUND_ASLEEP);
+    assert_int_equal(pool->workers[0].node, 0);
+    assert_int_equal(pool->workers[1].node, -1);
+    sem_init(&begun, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        sem_init(&ends[i], 0, 0);
+        blocks[i] = (blocking){{.run = block}, &begun, &ends[i], -1};
+        hy_pool_submit(pool, HY_COMPUTE, &blocks[i].task);
+    }
+    await(&begun);
+    await(&begun);
+    for (int worker = 1; worker >= 0; worker--) {
+        sem_post(&ends[blocks[0].worker == worker ? 0 : 1]);
+        await_sleep(&pool->workers[worker]);
+    }
+    test_context_free(ctx);
+    for (int i = 0; i < 2; i++)
+        sem_destroy(&ends[i]);
+    sem_destroy(&begun);
+}
+
 /* ---- loops ---- */
 
 static hybrid_status nothing(void *arg, int part, int64_t begin, int64_t end)
@@ -264,6 +338,7 @@ int main(void)
         cmocka_unit_test(other_workers_have_no_node),
         cmocka_unit_test(workers_sleep_on_their_node),
         cmocka_unit_test(a_worker_takes_tasks_of_its_node_first),
+        cmocka_unit_test(each_worker_finds_a_core),
         cmocka_unit_test(loops_have_the_home_of_their_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
