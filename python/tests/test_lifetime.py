@@ -179,6 +179,20 @@ def test_children_make_engines_of_their_own(engine, rng):
     assert (plan(A, A).toarray() == expected).all()
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_child_has_no_thread_that_computes_panels(engine, rng):
+    panels = engine.matmul_rows(*[integers(rng, (60, 60))] * 2, chunk_rows=3)
+    next(panels)
+
+    def work():
+        with pytest.raises(hs.StateError, match="process"):
+            list(panels)
+        assert list(panels) == []
+
+    assert in_child(work)
+    assert len(list(panels)) == 19
+
+
 def test_a_child_of_a_parent_with_cuda_says_so_once(rng, caplog):
     """The engine is told that its parent used CUDA, which this machine need not have."""
     A = integers(rng, (6, 6))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._errors import CancelledError
+from .._errors import CancelledError, StateError
 from .._native import capi
 from .._native.finalizers import Action, in_turn, stored
 from .._native.handle import BEGIN, MEMORY, Handle, Taker
@@ -187,6 +187,9 @@ class Panels(Generator[tuple[int, Any], None, None]):
             if computation.thread.ident is None:
                 computation.plan._handle.take(computation.taker, BUSY)
                 computation.thread.start()
+            handle = computation.plan._handle
+            if handle.taker is not computation.taker:  # in the child of a fork, where the
+                raise StateError(handle.busy)  # thread does not run
             found = computation.ready.get()
             if found is None:
                 raise StopIteration
