@@ -14,10 +14,30 @@
 /* ---- one thread at a time ---------------------------------------------------------- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once  = PTHREAD_ONCE_INIT;
+
+static void hold(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void let_go(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* Lets fork() wait until no thread uses libhdf5. The child lacks the other threads, so it
+   would otherwise wait for ever for the one that used libhdf5. If memory is too short for
+   this, forks do not wait. */
+static void prepare_forks(void)
+{
+    (void)pthread_atfork(hold, let_go, let_go);
+}
 
 void hy_h5_enter(hy_h5_entered *entered)
 {
-    pthread_mutex_lock(&lock);
+    pthread_once(&once, prepare_forks);
+    hold();
     *entered = (hy_h5_entered){NULL, NULL};
     if (H5Eget_auto2(H5E_DEFAULT, &entered->report, &entered->data) >= 0)
         (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
@@ -26,7 +46,7 @@ void hy_h5_enter(hy_h5_entered *entered)
 void hy_h5_leave(const hy_h5_entered *entered)
 {
     (void)H5Eset_auto2(H5E_DEFAULT, entered->report, entered->data);
-    pthread_mutex_unlock(&lock);
+    let_go();
 }
 
 /* ---- files ------------------------------------------------------------------------- */
