@@ -194,10 +194,11 @@ static hybrid_status open_batch(hy_mtx_text *w, batch *b)
     return HYBRID_OK;
 }
 
-/* Allocates what workers need to compress, and counts what encoders will allocate. */
+/* Allocates what workers need to compress, and counts what encoders will allocate. A
+   product that runs while its result is formatted may call the reserve. */
 static hybrid_status open_encoder(hy_mtx_text *w)
 {
-    const int threads  = hy_pool_threads(w->ctx->pool);
+    const int threads  = hy_pool_max_threads(w->ctx->pool);
     const size_t bytes = (size_t)threads * w->encoder->state_bytes;
     void *array;
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,10 @@
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
 #include "base/memory/results.h"
+#include "base/threads/pool.h"
 #include "io/formats/file_format.h"
+#include "io/mtx/mtx_text.h"
+#include "support/engines/context.h"
 #include "support/engines/io_fixture.h"
 #include "support/inputs/cases.h"
 
@@ -200,6 +204,80 @@ static void compressors_count_against_the_budget(void **state)
     assert_true(named > 0);
 }
 
+/* ---- workers of the reserve ---- */
+
+enum { MOST_BLOCKS = 64, SPARE = 1 << 20 };
+
+/* Memory that the formatter has allocated; `packs`: begun calls of pack(), atomic. */
+static struct {
+    char *at[MOST_BLOCKS];
+    size_t bytes[MOST_BLOCKS];
+    int count, packs, strangers;
+} made;
+
+/* Blocks are larger than asked for, so that a write behind a block does no harm. */
+static void *record(void *user, size_t bytes)
+{
+    (void)user;
+    assert_true(made.count < MOST_BLOCKS);
+    made.bytes[made.count]       = bytes;
+    return made.at[made.count++] = malloc(bytes + SPARE);
+}
+
+static void unmake(void *user, void *ptr)
+{
+    (void)user;
+    free(ptr);
+}
+
+/* Notes a text that is outside of all blocks. The first two calls wait for each other, so
+   that both threads take part. */
+static size_t pack(const char *text, size_t bytes, char *to)
+{
+    const int number = __atomic_add_fetch(&made.packs, 1, __ATOMIC_SEQ_CST);
+    int found        = 0;
+
+    for (int i = 0; i < made.count; i++)
+        found += text >= made.at[i] && text + bytes <= made.at[i] + made.bytes[i];
+    __atomic_fetch_add(&made.strangers, found == 0, __ATOMIC_SEQ_CST);
+    while (number <= 2 && __atomic_load_n(&made.packs, __ATOMIC_SEQ_CST) < 2)
+        sched_yield();
+    memcpy(to, text, bytes);
+    return bytes;
+}
+
+static hybrid_status drop(void *arg, const char *text, size_t bytes)
+{
+    (void)arg, (void)text, (void)bytes;
+    return HYBRID_OK;
+}
+
+/* A product may call the reserve while its result is formatted. */
+static void the_reserve_has_memory(void **state)
+{
+    static const hy_encoder encoder = {.ending = ".x", .pack = pack};
+    hy_context *ctx                 = test_context(1);
+    hy_pool *one                    = ctx->pool;
+    hy_mtx_text *text;
+
+    (void)state;
+    assert_int_equal(hy_pool_create(ctx, test_topology(ctx), 1, 1, &ctx->pool),
+                     HYBRID_OK);
+    const hybrid_allocator before = ctx->memory.allocator;
+    ctx->memory.allocator         = (hybrid_allocator){.alloc = record, .free = unmake};
+    assert_int_equal(hy_mtx_text_open(ctx, &encoder, drop, NULL, &text), HYBRID_OK);
+    hy_pool_call_reserve(ctx->pool);
+    assert_int_equal(hy_mtx_text_put(text, &A, 0, -1), HYBRID_OK);
+    hy_pool_dismiss_reserve(ctx->pool);
+    hy_mtx_text_close(text);
+    ctx->memory.allocator = before;
+    assert_true(made.packs > 2);
+    assert_int_equal(made.strangers, 0);
+    hy_pool_destroy(ctx, ctx->pool);
+    ctx->pool = one;
+    test_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +287,7 @@ int main(void)
         cmocka_unit_test(faults_give_sentences),
         cmocka_unit_test(compressors_count_against_the_budget),
         cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(the_reserve_has_memory),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
