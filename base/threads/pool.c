@@ -171,8 +171,9 @@ static void rouse_for_rest(hy_pool *pool)
     }
 }
 
-/* Returns the task that the worker was given last, or the most urgent queued task. The
-   lock is held. */
+/* Returns the task that the worker was given last, or the most urgent queued task. Wakes
+   workers for tasks that are left, also if the worker may not take them, because it was
+   dismissed with the reserve after others had relied on it. The lock is held. */
 static hy_task *find_task(struct hy_worker *me)
 {
     hy_task *task = take_assigned(me);
@@ -181,7 +182,7 @@ static hy_task *find_task(struct hy_worker *me)
     if (task)
         return task;
     task = pop(me);
-    if (task)
+    if (task || me->index >= me->pool->active)
         rouse_for_rest(me->pool);
     return task;
 }

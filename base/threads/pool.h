@@ -46,9 +46,9 @@ int hy_pool_threads(const hy_pool *pool);      /* number of workers that may tak
 int hy_pool_max_threads(const hy_pool *pool);  /* number of workers, reserve included */
 
 /* hy_pool_call_reserve() lets the reserve take tasks; hy_pool_dismiss_reserve() ends
-   this. No worker is woken before it has a task. Only the thread that begins and ends
-   loops may call these, and only between loops: memory sized by hy_pool_threads() must
-   not see that number change. */
+   this. No worker is woken before it has a task. One thread may call these. Loops that are
+   under way meanwhile, such as those of a thread that writes a file, may use memory sized
+   by hy_pool_max_threads(), but none sized by hy_pool_threads(), which changes. */
 void hy_pool_call_reserve(hy_pool *pool);
 void hy_pool_dismiss_reserve(hy_pool *pool);
 

@@ -277,53 +277,6 @@ static void every_failure_to_create_frees(void **state)
     test_context_free(ctx);
 }
 
-/* ---- the reserve ---- */
-
-enum { REGULAR = 2, RESERVE = 3, TURNS = 20, PIECES = 100 };
-
-/* Returns when all workers have begun a piece, so that each takes one. */
-static hybrid_status meet(void *arg, int part, int64_t begin, int64_t end)
-{
-    int *there = arg;
-
-    (void)part, (void)begin, (void)end;
-    __atomic_add_fetch(there, 1, __ATOMIC_RELAXED);
-    while (__atomic_load_n(there, __ATOMIC_RELAXED) < REGULAR + RESERVE)
-        sched_yield();
-    return HYBRID_OK;
-}
-
-static hybrid_status is_regular(void *arg, int part, int64_t begin, int64_t end)
-{
-    (void)arg, (void)begin, (void)end;
-    sched_yield();
-    return part < REGULAR ? HYBRID_OK : HYBRID_BAD_STATE;
-}
-
-static void the_reserve_works_when_called(void **state)
-{
-    hy_pool *pool = NULL;
-
-    (void)state;
-    ctx = test_context(1);
-    assert_int_equal(hy_pool_create(ctx, test_topology(ctx), REGULAR, RESERVE, &pool),
-                     HYBRID_OK);
-    assert_int_equal(hy_pool_max_threads(pool), REGULAR + RESERVE);
-    for (int turn = 0; turn < TURNS; turn++) {
-        int there = 0;
-        assert_int_equal(hy_pool_threads(pool), REGULAR);
-        assert_int_equal(hy_pool_for(pool, HY_PLAN, 0, PIECES, 1, is_regular, NULL),
-                         HYBRID_OK);
-        hy_pool_call_reserve(pool);
-        assert_int_equal(hy_pool_threads(pool), REGULAR + RESERVE);
-        assert_int_equal(
-            hy_pool_for(pool, HY_PLAN, 0, REGULAR + RESERVE, 1, meet, &there), HYBRID_OK);
-        hy_pool_dismiss_reserve(pool);
-    }
-    hy_pool_destroy(ctx, pool);
-    test_context_free(ctx);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,7 +288,6 @@ int main(void)
         cmocka_unit_test(workers_have_names),
         cmocka_unit_test(no_number_is_one_worker_a_core),
         cmocka_unit_test(affinity_limits_the_cores),
-        cmocka_unit_test(the_reserve_works_when_called),
         cmocka_unit_test(every_failure_to_create_frees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
