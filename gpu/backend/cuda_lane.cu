@@ -164,8 +164,10 @@ void hy_cuda_lane_close(hy_lane *self)
         return;
     (void)cudaSetDevice(hy_cuda_mine(self->backend)->device);
     cuda_lane *l = reinterpret_cast<cuda_lane *>(self);
-    if (!l->borrowed)
+    if (!l->borrowed) {
+        (void)cudaStreamSynchronize(l->stream); /* cudaStreamDestroy() does not wait */
         (void)cudaStreamDestroy(l->stream);
+    }
     if (l->side)
         (void)cudaStreamDestroy(l->side);
     if (l->forked)

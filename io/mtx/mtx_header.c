@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "io/text/foreign.h"
+#include "io/text/text_table.h"
 
 /* ---- words ---------------------------------------------------------------------- */
 
@@ -174,6 +175,9 @@ static hybrid_status read_banner(hy_context *ctx, const hy_input *input,
 
     if (!hy_mtx_has_banner(input)) {
         HY_TRY(hy_foreign_refuse(ctx, input, 0));
+        if (hy_is_comments(p))
+            return hy_mtx_fail(ctx, input, p,
+                               "no line of numbers follows within the first MiB");
         return hy_mtx_fail(ctx, input, p,
                            "the banner '%%MatrixMarket matrix ...' is missing");
     }

@@ -81,6 +81,11 @@ static char find_separator(const char *p)
     return 0;
 }
 
+int hy_is_comments(const char *text)
+{
+    return *first_line(text) == '\0';
+}
+
 hy_text_table hy_text_table_of(const char *text, char separator)
 {
     const hy_text_table none = {.separator = 0};

@@ -359,6 +359,8 @@ static void lists(void **state)
     assert_in_range(io_fail_each(read_list), 14, 1000);
     io_store(io_temp("l.tsv"), bad, strlen(bad));
     check_refusal(io_temp("l.tsv"), HYBRID_BAD_FILE, "l.tsv:2: column index 'x'");
+    io_store(io_temp("l.tsv"), "# c\n\n", 5);
+    check_refusal(io_temp("l.tsv"), HYBRID_BAD_FILE, "l.tsv:1: no line of numbers");
 }
 
 int main(int argc, char **argv)
