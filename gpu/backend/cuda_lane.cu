@@ -165,7 +165,7 @@ void hy_cuda_lane_close(hy_lane *self)
     (void)cudaSetDevice(hy_cuda_mine(self->backend)->device);
     cuda_lane *l = reinterpret_cast<cuda_lane *>(self);
     if (!l->borrowed) {
-        (void)cudaStreamSynchronize(l->stream); /* cudaStreamDestroy() does not wait */
+        hy_cuda_lane_drain(self); /* cudaStreamDestroy() does not wait */
         (void)cudaStreamDestroy(l->stream);
     }
     if (l->side)
