@@ -51,14 +51,6 @@ static void join(hy_background *a)
     a->is_running = 0;
 }
 
-int hy_background_is_busy(hy_background *a)
-{
-    pthread_mutex_lock(&a->lock);
-    const int busy = a->is_running && !a->is_done;
-    pthread_mutex_unlock(&a->lock);
-    return busy;
-}
-
 hybrid_status hy_background_wait(hy_background *a)
 {
     join(a);

@@ -42,9 +42,6 @@ void hy_background_start(hy_background *background, hy_background_fn fn, void *a
    the status of fn, whose sentence becomes that of the context. */
 hybrid_status hy_background_wait(hy_background *background);
 
-/* Returns 1 if fn is running. */
-int hy_background_is_busy(hy_background *background);
-
 /* Waits for the end of fn, and forgets its status. */
 void hy_background_close(hy_background *background);
 

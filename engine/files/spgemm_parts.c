@@ -9,6 +9,11 @@
 #include "engine/api/check.h"
 #include "pipeline/sink/sink_each.h"
 
+enum {
+    LEAST_LEFT = 8
+}; /* a plan is made while rows of B are gathered only if these leave
+      1 / LEAST_LEFT of the budget of host memory */
+
 /* ---- ranges of rows ---------------------------------------------------------------- */
 
 /* Does something with a range of rows of A and the rows of B that it touches. Row 0 of
@@ -60,30 +65,30 @@ static hybrid_status walk(hy_spgemm *p, int64_t first, range_fn *fn, void *arg)
 
 /* ---- multiplying ------------------------------------------------------------------- */
 
-/* Sets *bytes to the memory that the next part of A and the next rows of B take, which are
-   read while a plan runs, as far as the meter does not count it. If that may be most of
-   the free memory, waits until both are in memory: a part of it may be counted. */
-static hybrid_status find_coming(hy_spgemm *p, int64_t *bytes)
+/* Sets memory->expected for a plan that runs while the next rows of B are gathered. If
+   little memory would be left, waits until they are in memory, and are counted exactly.
+ */
+static hybrid_status expect_rows(hy_spgemm *p, hy_memory *memory)
 {
-    *bytes = hy_a_parts_coming(&p->a_parts) + hy_b_rows_coming(&p->b_rows);
-    if (*bytes <= hy_files_free(&p->call) / 2)
+    const int64_t cap = hy_meter_cap(&memory->meter);
+
+    memory->expected = p->b_rows.used;
+    if (cap == 0 || memory->expected <= cap - cap / LEAST_LEFT)
         return HYBRID_OK;
-    *bytes = 0;
-    HY_TRY(hy_background_wait(&p->a_parts.background));
+    memory->expected = 0;
     return hy_background_wait(&p->b_rows.background);
 }
 
-/* Plans A*B, so that memory is left for what is read while the plan runs. */
 static hybrid_status make_plan(hy_spgemm *p, const hybrid_csr *A, const hybrid_csr *B,
                                hybrid_plan **plan)
 {
     hy_memory *memory          = &p->call.engine->ctx.memory;
     const hy_one_shot one_shot = {0};
 
-    HY_TRY(find_coming(p, &memory->promised));
+    HY_TRY(expect_rows(p, memory));
     const hybrid_status status =
         hy_plan_make(p->call.engine, A, B, 0, &p->call.options, &one_shot, plan);
-    memory->promised = 0;
+    memory->expected = 0;
     return status;
 }
 

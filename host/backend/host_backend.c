@@ -116,12 +116,12 @@ static const char *describe(const hy_backend *self)
 
 /* Returns how many bytes the buffers of chunks may take: the budget that the caller set
    (device_bytes), else MEMORY. If host memory has a budget, too, they take at most half
-   of what other arrays leave of it, including those that readers will allocate. */
+   of what other arrays leave of it (hy_memory.expected). */
 static size_t memory_of(const hy_backend *self)
 {
     const hy_meter *all  = &self->ctx->memory.meter;
     const int64_t own    = hy_meter_used(&self->device) + hy_meter_used(&self->pinned);
-    const int64_t others = hy_meter_used(all) - own + self->ctx->memory.promised;
+    const int64_t others = hy_max(hy_meter_used(all), self->ctx->memory.expected) - own;
     const int64_t cap    = self->device.cap > 0 ? self->device.cap : MEMORY;
 
     if (hy_memory_holds(self->ctx, others + 2 * hy_min(cap, INT64_MAX / 4)))

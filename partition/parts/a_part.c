@@ -104,12 +104,14 @@ static hybrid_status read_in_background(void *arg)
     return read_part(p, p->end, p->reading);
 }
 
-/* Starts to read the next part. */
-static void read_next(hy_a_parts *p)
+/* Starts to read the next part. Its memory is allocated first, so that a plan that is
+   made meanwhile does not count it as free. */
+static hybrid_status read_next(hy_a_parts *p)
 {
     p->reading = p->reading == p->parts ? p->parts + 1 : p->parts;
-    p->coming  = hy_max(0, p->bytes - p->reading->block.bytes);
+    HY_TRY(make_room(p, p->reading, p->bytes));
     hy_background_start(&p->background, read_in_background, p);
+    return HYBRID_OK;
 }
 
 /* ---- parts in order -------------------------------------------------------------- */
@@ -149,11 +151,6 @@ void hy_a_parts_close(hy_a_parts *p)
         hy_array_free_reused(p->source->ctx, &p->parts[i].block);
 }
 
-int64_t hy_a_parts_coming(hy_a_parts *p)
-{
-    return hy_background_is_busy(&p->background) ? p->coming : 0;
-}
-
 hybrid_status hy_a_parts_read(hy_a_parts *p, const hy_a_part **out)
 {
     hy_context *ctx    = p->source->ctx;
@@ -161,7 +158,7 @@ hybrid_status hy_a_parts_read(hy_a_parts *p, const hy_a_part **out)
 
     *out = NULL;
     if (!p->reading && rows > p->end)
-        read_next(p);
+        HY_TRY(read_next(p));
     if (!p->reading || p->end == rows)
         return HYBRID_OK;
     HY_TRY(hy_background_wait(&p->background));
@@ -170,7 +167,7 @@ hybrid_status hy_a_parts_read(hy_a_parts *p, const hy_a_part **out)
     ready->end_ns    = p->background.end_ns;
     p->end += ready->A->rows;
     if (p->end < rows)
-        read_next(p);
+        HY_TRY(read_next(p));
     *out = ready;
     return hy_csr_check_rows(ctx, ready->A, p->source->name ? p->source->name : "A",
                              ready->begin, NULL);

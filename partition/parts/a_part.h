@@ -30,8 +30,6 @@ typedef struct hy_a_parts {
     int64_t end;        /* row after the last row that has been handed out */
     int64_t row_end;    /* row after the last row to hand out */
     int64_t most_rows;  /* maximum rows of a part that is read; 0: no limit */
-    int64_t coming;     /* maximum bytes that reading the part `reading` has added to its
-                           block, or will add */
     int is_range;       /* 1: hy_a_parts_range() was called: parts are copies of rows even
                            if A is in memory */
     hy_background background;     /* thread that reads */
@@ -52,10 +50,6 @@ hybrid_status hy_a_parts_skip(hy_a_parts *parts, int64_t row);
 /* Does what hy_a_parts_next() does, for an A in a file or for a range: waits for the next
    part, which has at least one row, and starts to read the part after it. */
 hybrid_status hy_a_parts_read(hy_a_parts *parts, const hy_a_part **out);
-
-/* Returns the maximum bytes of memory that the thread which reads the next part will
-   allocate; 0 if no thread reads. */
-int64_t hy_a_parts_coming(hy_a_parts *parts);
 
 /* Sets *out to the next part, or to NULL after the last row. The part is valid until the
    next call. The caller must have checked an A in memory. An A in a file must have at

@@ -242,16 +242,18 @@ static hy_b_range *other_range(hy_b_rows *rows)
     return rows->ranges + (rows->gathering == rows->ranges);
 }
 
-/* Returns the maximum bytes that gathering rows of A from `begin` on will add to those of
-   the range's arrays. */
-static int64_t bytes_to_come(const hy_b_rows *rows, const hy_b_range *range,
-                             const hybrid_csr *A, int64_t begin)
+/* Returns the maximum bytes of host memory that are in use once the range is gathered,
+   which has rows of A from `begin` on. */
+static int64_t used_then(const hy_b_rows *rows, const hy_b_range *range,
+                         const hybrid_csr *A, int64_t begin)
 {
+    const int64_t end = expected_end(rows, A, begin);
     const int64_t of_a =
-        (A->rows - begin) * 8 + (hy_offset(A, A->rows) - hy_offset(A, begin)) * 4;
+        (end - begin) * 8 + (hy_offset(A, end) - hy_offset(A, begin)) * 4;
     const int64_t has = range->offsets.bytes + range->entries.bytes + range->of_a.bytes;
 
-    return hy_max(0, rows->bytes + of_a - has);
+    return hy_meter_used(&rows->source->ctx->memory.meter) +
+           hy_max(0, rows->bytes + of_a - has);
 }
 
 /* Starts to gather rows of A from `begin` on. */
@@ -265,7 +267,7 @@ static void start(hy_b_rows *rows, const hybrid_csr *A, int64_t first, int64_t b
     range->end      = begin;
     rows->first     = first;
     rows->gathering = range;
-    rows->coming    = bytes_to_come(rows, range, A, begin);
+    rows->used      = used_then(rows, range, A, begin);
     hy_background_start(&rows->background, gather_next, rows);
 }
 
@@ -297,11 +299,6 @@ void hy_b_rows_close(hy_b_rows *rows)
         free_range(rows->source->ctx, rows->ranges + i);
 }
 
-int64_t hy_b_rows_coming(hy_b_rows *rows)
-{
-    return hy_background_is_busy(&rows->background) ? rows->coming : 0;
-}
-
 hybrid_status hy_b_rows_read(hy_b_rows *rows, const hybrid_csr *A, int64_t first,
                              int64_t begin, int64_t *end)
 {
@@ -321,6 +318,7 @@ hybrid_status hy_b_rows_read(hy_b_rows *rows, const hybrid_csr *A, int64_t first
     rows->end_ns   = rows->background.end_ns;
     *end           = range->end;
     rows->has_next = range->end < A->rows && !is_alone(rows);
+    rows->used     = 0;
     if (rows->has_next)
         start(rows, A, first, range->end);
     return HYBRID_OK;

@@ -41,8 +41,8 @@ typedef struct hy_b_rows {
                                  gathered last */
     int64_t first;            /* number of row 0 of A in error sentences */
     int has_next;             /* 1: the next range is being gathered */
-    int64_t coming;           /* maximum bytes that gathering the range `gathering` has
-                                 added to its arrays, or will add */
+    int64_t used; /* maximum bytes of host memory that are in use once the next range is
+                     gathered; 0: there is no next range */
     hy_background background;           /* thread that gathers */
     int64_t begin_ns, end_ns; /* hy_now_ns() before and after the range was gathered; 0 if
                                  B is in memory */
@@ -70,9 +70,5 @@ static inline hybrid_status hy_b_rows_next(hy_b_rows *rows, const hybrid_csr *A,
    workers. */
 hybrid_status hy_b_rows_read(hy_b_rows *rows, const hybrid_csr *A, int64_t first,
                              int64_t begin, int64_t *end);
-
-/* Returns the maximum bytes of memory that the thread which gathers the next range will
-   allocate; 0 if no thread gathers. */
-int64_t hy_b_rows_coming(hy_b_rows *rows);
 
 #endif /* HY_B_ROWS_H */

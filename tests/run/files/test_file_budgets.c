@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "support/engines/capped.h"
 #include "support/engines/io_fixture.h"
-#include "support/engines/open_host.h"
 #include "support/inputs/cases.h"
 #include "support/inputs/stored.h"
 
@@ -27,10 +27,15 @@ static const char *const names[] = {
 
 enum { NAMES = sizeof names / sizeof *names };
 
+/* Opens an engine with `cap` bytes of host memory. */
+typedef hybrid_engine *open_fn(int64_t cap);
+
+static open_fn *const opens[] = {capped_host, capped_device};
+
 /* Writes the square of a.json to a file. Returns the number of its entries. */
-static int64_t write_square(const char *name, int64_t cap)
+static int64_t write_square(open_fn *open, const char *name, int64_t cap)
 {
-    hybrid_engine *engine = open_host(2, (size_t)cap);
+    hybrid_engine *engine = open(cap);
     hybrid_report report  = HYBRID_REPORT_INIT;
     hybrid_file *a;
 
@@ -58,10 +63,11 @@ static void every_budget_suffices(void **state)
     matrix_random(ROWS, ROWS, PER_ROW, 3, kind, &A);
     stored_write_csr("a", &A);
     matrix_free(&A);
-    nnz = write_square(names[0], LAST * MIB);
-    for (int i = 0; i < NAMES; i++)
+    nnz = write_square(capped_host, names[0], LAST * MIB);
+    for (int i = 0; i < 2 * NAMES; i++)
         for (int mib = FIRST + STEP * (i % step); mib <= LAST; mib += STEP * step)
-            assert_int_equal(write_square(names[i], (int64_t)mib * MIB), nnz);
+            assert_int_equal(write_square(opens[i % 2], names[i / 2], (int64_t)mib * MIB),
+                             nnz);
 }
 
 int main(void)

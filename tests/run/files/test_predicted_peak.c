@@ -10,18 +10,15 @@
 #include <string.h>
 
 #include "base/data/csr.h"
+#include "support/engines/capped.h"
 #include "support/engines/io_fixture.h"
 #include "support/engines/open_host.h"
-#include "support/fake/fake_backend.h"
 #include "support/inputs/cases.h"
 #include "support/inputs/stored.h"
 
 enum { ROWS = 100000, PER_ROW = 5, MIB = 1 << 20 };
 
 static const test_kind kind = {HYBRID_F32, HYBRID_I64, 1};
-
-extern const hy_backend_ops hy_host_backend_ops;
-extern const hy_variant hy_spgemm_host_rows;
 
 static void is_ok(const hybrid_engine *engine, hybrid_status status)
 {
@@ -31,28 +28,6 @@ static void is_ok(const hybrid_engine *engine, hybrid_status status)
 
 /* Opens an engine with `cap` bytes of host memory. */
 typedef hybrid_engine *open_fn(int64_t cap);
-
-static hybrid_engine *host(int64_t cap)
-{
-    return open_host(2, (size_t)cap);
-}
-
-/* The engine prefers a fake device, of 16 MiB. */
-static hybrid_engine *device(int64_t cap)
-{
-    static const hy_backend_ops *const backends[] = {&hy_fake_backend_ops,
-                                                     &hy_host_backend_ops, NULL};
-    static const hy_variant *const table[] = {&hy_spmm_fake_rows, &hy_spgemm_fake_esc,
-                                              &hy_spgemm_host_rows, NULL};
-    hybrid_engine_options options          = HYBRID_ENGINE_OPTIONS_INIT;
-    hybrid_engine *engine;
-
-    options.threads      = 2;
-    options.host_bytes   = (size_t)cap;
-    options.device_bytes = 16 * MIB;
-    assert_int_equal(fake_engine_open(&options, backends, table, &engine), HYBRID_OK);
-    return engine;
-}
 
 static void is_near(const char *spec, const char *name, int64_t cap, const char *what,
                     int64_t foretold, int64_t found)
@@ -145,10 +120,12 @@ static void peaks_are_foretold(void **state)
     (void)state;
     for (int banded = 0; banded < 2; banded++) {
         store_operands(banded, 64);
-        assert_true(compare(host, (int64_t)24 * MIB, 64) > 1); /* X passes in blocks */
-        assert_int_equal(compare(host, (int64_t)64 * MIB, 64), 1); /* X stays in memory */
-        compare(device, (int64_t)80 * MIB, 64);
-        compare(device, (int64_t)128 * MIB, 64);
+        assert_true(compare(capped_host, (int64_t)24 * MIB, 64) >
+                    1); /* X passes in blocks */
+        assert_int_equal(compare(capped_host, (int64_t)64 * MIB, 64),
+                         1); /* X stays in memory */
+        compare(capped_device, (int64_t)80 * MIB, 64);
+        compare(capped_device, (int64_t)128 * MIB, 64);
     }
 }
 
@@ -210,9 +187,10 @@ static void peaks_of_sparse_results_are_foretold(void **state)
         stored_write_csr("a", &A);
         hybrid_csr_free(engine, &A);
         hybrid_engine_destroy(engine);
-        compare_square(host, specs[i], names[i], (int64_t)64 * MIB);
-        compare_square(host, specs[i], i % 2 ? "c.mtx" : names[i], (int64_t)24 * MIB);
-        compare_square(device, specs[i], names[i], (int64_t)64 * MIB);
+        compare_square(capped_host, specs[i], names[i], (int64_t)64 * MIB);
+        compare_square(capped_host, specs[i], i % 2 ? "c.mtx" : names[i],
+                       (int64_t)24 * MIB);
+        compare_square(capped_device, specs[i], names[i], (int64_t)64 * MIB);
     }
 }
 
