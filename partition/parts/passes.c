@@ -18,6 +18,10 @@ enum {
     BATCH  = 256   /* entries of A whose scalar products are added up at a time */
 };
 
+/* Maximum bytes of rows of B in a pass, so that all its entries, with those of earlier
+   sums, can be numbered with 31 bits (hy_chunk_is_counted()). */
+static const int64_t MOST_BYTES = (int64_t)1 << 33;
+
 /* ---- ranges of rows of B --------------------------------------------------------- */
 
 int64_t hy_passes(const hy_image *image)
@@ -46,7 +50,7 @@ hy_image hy_image_of_passes(const hy_image *whole, const hybrid_csr *B, int64_t 
     hy_image image = hy_image_gathered(whole);
 
     image.axis    = HY_AXIS_PASSES;
-    image.block   = hy_max(bytes, 1);
+    image.block   = hy_min(hy_max(bytes, 1), MOST_BYTES);
     int64_t begin = 0;
     for (int64_t k = 0; k < hy_passes(&image); k++) {
         const int64_t end = hy_pass_begin(&image, B, k + 1);
@@ -189,16 +193,6 @@ static hybrid_status count_blocks(void *arg, int part, int64_t begin, int64_t en
 
 /* ---- chunks ---------------------------------------------------------------------- */
 
-/* Returns 1 if a chunk whose largest pass has features `f` keeps to the limits of chunks
-   with several rows. The limit of scalar products is one for all passes together. */
-static int is_moderate(const hy_cut *cut, const hy_features *f, int64_t products)
-{
-    hy_features all = *f;
-
-    all.products = products;
-    return hy_chunk_is_counted(f) && hy_cut_is_moderate(cut, &all);
-}
-
 /* Sets *out to the features of the largest pass of rows [c->begin, end). `added` has the
    loads of the rows from c->end on. Returns 1 if a chunk may have these rows. */
 static int fits(const cutter *c, int64_t end, const load *added, hy_features *out)
@@ -212,7 +206,7 @@ static int fits(const cutter *c, int64_t end, const load *added, hy_features *ou
     }
     *out = features_of(&c->cut->image, &all, most);
     return hy_cut_bytes(c->cut, out) <= c->cut->slot_bytes &&
-           (all.rows == 1 || is_moderate(c->cut, out, all.products));
+           (all.rows == 1 || hy_cut_is_moderate(c->cut, out, all.products));
 }
 
 /* Appends rows [c->begin, c->end) as a chunk with the features of their largest pass. */

@@ -29,7 +29,8 @@ static inline int64_t hy_pass_at(const hybrid_csr *B, int64_t row)
 }
 
 /* Returns the image of `whole`, the image of B, as it is brought in passes of about
-   `bytes` bytes. No pass has more than `bytes` and the bytes of one row. */
+   `bytes` bytes, or 2^33 if `bytes` is larger. No pass has more than these bytes and the
+   bytes of one row. */
 hy_image hy_image_of_passes(const hy_image *whole, const hybrid_csr *B, int64_t bytes);
 
 /* Returns the number of passes of a chunk; 1 for other images. */

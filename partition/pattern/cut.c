@@ -98,19 +98,17 @@ static int fits_host(const hy_cut *cut, const hy_features *f)
            cut->host_bytes;
 }
 
-/* Returns 1 if a chunk of several rows has at most cut->products_max products and
-   cut->chunk_rows rows, all its counts fit 31 bits, and it fits host memory. */
-int hy_cut_is_moderate(const hy_cut *cut, const hy_features *f)
+int hy_cut_is_moderate(const hy_cut *cut, const hy_features *f, int64_t products)
 {
-    return fits_host(cut, f) && f->products <= cut->products_max &&
-           hy_chunk_is_counted(f) && (cut->chunk_rows <= 0 || f->rows <= cut->chunk_rows);
+    return fits_host(cut, f) && products <= cut->products_max && hy_chunk_is_counted(f) &&
+           (cut->chunk_rows <= 0 || f->rows <= cut->chunk_rows);
 }
 
 int hy_cut_fits(const hy_cut *cut, const hy_features *f)
 {
     const hy_features least = hy_with_least_room(cut->variant, f);
 
-    return (f->rows == 1 || hy_cut_is_moderate(cut, f)) &&
+    return (f->rows == 1 || hy_cut_is_moderate(cut, f, f->products)) &&
            hy_cut_bytes(cut, &least) <= cut->slot_bytes;
 }
 

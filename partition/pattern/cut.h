@@ -36,11 +36,15 @@ size_t hy_cost_bytes(const hy_cost *cost);
 /* Returns the device bytes of a chunk with these features: pack, work and result. */
 size_t hy_cut_bytes(const hy_cut *cut, const hy_features *f);
 
-/* hy_cut_fits() returns 1 if a chunk with these features keeps to the limits of `cut`. A
-   chunk of one row need only fit a slot. hy_cut_is_moderate() returns 1 if a chunk of
-   several rows keeps to all other limits. */
+/* Returns 1 if a chunk with these features keeps to the limits of `cut`. A chunk of one
+   row need only fit a slot. */
 int hy_cut_fits(const hy_cut *cut, const hy_features *f);
-int hy_cut_is_moderate(const hy_cut *cut, const hy_features *f);
+
+/* Returns 1 if a chunk of several rows with these features keeps to all limits but that
+   of a slot: it fits host memory, it has at most cut->chunk_rows rows, and all its counts
+   fit 31 bits. `products`, the scalar products of all its passes together, must be at
+   most cut->products_max. */
+int hy_cut_is_moderate(const hy_cut *cut, const hy_features *f, int64_t products);
 
 /* Returns NO_DEVICE_MEMORY. The message says that row `row`, which has features `f`, does
    not fit a slot. */
