@@ -124,23 +124,6 @@ static void spread(const cutter *c, int64_t begin, int64_t end, load *sum)
     }
 }
 
-/* Returns the pass with row `row` of B, which is in pass k or a later one. */
-static int64_t pass_of(const cutter *c, int64_t row, int64_t k)
-{
-    int64_t end = c->passes;
-
-    if (row < c->first[k + 1])
-        return k;
-    for (k++; end - k > 1;) {
-        const int64_t middle = k + (end - k) / 2;
-        if (row < c->first[middle])
-            end = middle;
-        else
-            k = middle;
-    }
-    return k;
-}
-
 /* Returns the scalar products of `n` entries of A in these columns. */
 static int64_t products_of(const cutter *c, const int32_t *col, int64_t n)
 {
@@ -162,10 +145,10 @@ static void count(const cutter *c, int64_t begin, int64_t end, load *sum)
     }
     for (int64_t i = begin; i < end; i++) {
         const int32_t *col = hy_cols(A) + hy_offset(A, i);
-        int64_t left = hy_offset(A, i + 1) - hy_offset(A, i), pass = 0;
+        int64_t left       = hy_offset(A, i + 1) - hy_offset(A, i);
         for (int64_t n; left > 0; left -= n, col += n) {
-            pass = pass_of(c, *col, pass);
-            n    = hy_columns_before(col, left, c->first[pass + 1]);
+            const int64_t pass = hy_pass_of(&c->cut->image, c->cut->B, *col);
+            n                  = hy_columns_before(col, left, c->first[pass + 1]);
             sum[pass].nnz += n;
             sum[pass].products += products_of(c, col, n);
         }

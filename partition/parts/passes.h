@@ -39,6 +39,12 @@ int64_t hy_passes(const hy_image *image);
 /* Returns the first row of B of pass k; the number of rows if k is hy_passes(). */
 int64_t hy_pass_begin(const hy_image *image, const hybrid_csr *B, int64_t k);
 
+/* Returns the pass with row `row` of B. */
+static inline int64_t hy_pass_of(const hy_image *image, const hybrid_csr *B, int64_t row)
+{
+    return hy_pass_at(B, row) / image->block;
+}
+
 /* Returns the number of entries of B in the job's pass. */
 static inline int64_t hy_pass_nnz(const hy_job *job)
 {

@@ -26,17 +26,15 @@ void hy_pass_first(hy_job *job)
 
 int hy_pass_is_left(const hy_job *job)
 {
-    return job->pass.number + 1 < hy_passes(&job->problem->image);
+    return hy_job_in_passes(job) && job->pass.end < job->problem->B->rows;
 }
 
 /* A row of B that is longer than a pass leaves the passes after it without rows. They are
-   skipped. */
+   left out. */
 void hy_pass_next(hy_job *job)
 {
-    hy_pass *pass = &job->pass;
+    const hy_problem *problem = job->problem;
 
-    pass->carried = *job->out_nnz;
-    do
-        begin(job, pass->number + 1);
-    while (pass->begin == pass->end && hy_pass_is_left(job));
+    job->pass.carried = *job->out_nnz;
+    begin(job, hy_pass_of(&problem->image, problem->B, job->pass.end));
 }

@@ -201,20 +201,20 @@ static int64_t empty_passes(const hybrid_plan *plan, const hybrid_csr *B)
     return count;
 }
 
-/* Makes A and B so that row MANY / 3 of B, which A does not touch, is longer than half of
-   a slot, and other rows have an entry. */
-static void make_long(world *w, int64_t columns)
+/* Makes A and B so that row `row` of B, which A does not touch, is longer than half of a
+   slot, and other rows have an entry. */
+static void make_long(world *w, int64_t row, int64_t columns)
 {
     builder a = build_start(FEW, MANY), b = build_start(MANY, columns);
 
     for (int64_t i = 0; i < FEW; i++) {
         for (int64_t j = i; j < MANY; j += 9)
-            if (j != MANY / 3)
+            if (j != row)
                 build_add(&a, j);
         build_end_row(&a);
     }
     for (int64_t i = 0; i < MANY; i++) {
-        for (int64_t j = i % 50; j < columns; j += i == MANY / 3 ? 1 : columns)
+        for (int64_t j = i % 50; j < columns; j += i == row ? 1 : columns)
             build_add(&b, j);
         build_end_row(&b);
     }
@@ -223,24 +223,37 @@ static void make_long(world *w, int64_t columns)
     oracle_spgemm(&w->A, &w->B, &w->product);
 }
 
-/* A row of B may be longer than several passes. */
+static void count_multiplied(void *user, const hybrid_event *event)
+{
+    *(int64_t *)user += strcmp(event->stage, "multiply") == 0;
+}
+
+/* A row of B, also the last, may be longer than several passes. Passes without rows of B
+   are left out. */
 static void a_long_row_of_b(void **state)
 {
-    hybrid_engine *engine = open_engine(&hy_schedule_passes, 2 * BUDGET);
-    hybrid_plan *plan;
-    hybrid_csr C;
-    world w;
-
     (void)state;
-    make_long(&w, 3000);
-    assert_int_equal(hybrid_spgemm_plan(engine, &w.A, &w.B, NULL, &plan), HYBRID_OK);
-    assert_true(empty_passes(plan, &w.B) > 0);
-    assert_int_equal(hybrid_spgemm_run(plan, &w.A, &w.B, &C), HYBRID_OK);
-    assert_null(oracle_check(&w.product, &C, 1));
-    hybrid_csr_free(engine, &C);
-    hybrid_plan_destroy(plan);
-    hybrid_engine_destroy(engine);
-    clear(&w);
+    for (int64_t row = MANY / 3; row < MANY; row += MANY - 1 - MANY / 3) {
+        hybrid_engine *engine = open_engine(&hy_schedule_passes, 2 * BUDGET);
+        int64_t multiplied    = 0;
+        hybrid_plan *plan;
+        hybrid_csr C;
+        world w;
+
+        make_long(&w, row, 3000);
+        hybrid_engine_trace(engine, count_multiplied, &multiplied);
+        assert_int_equal(hybrid_spgemm_plan(engine, &w.A, &w.B, NULL, &plan), HYBRID_OK);
+        const hy_layout *layout = &plan->portions->layout;
+        const int64_t empty     = empty_passes(plan, &w.B);
+        assert_true(empty > 0);
+        assert_int_equal(hybrid_spgemm_run(plan, &w.A, &w.B, &C), HYBRID_OK);
+        assert_null(oracle_check(&w.product, &C, 1));
+        assert_int_equal(multiplied, layout->count * (hy_passes(&layout->image) - empty));
+        hybrid_csr_free(engine, &C);
+        hybrid_plan_destroy(plan);
+        hybrid_engine_destroy(engine);
+        clear(&w);
+    }
 }
 
 /* ---- limits --------------------------------------------------------------------- */
