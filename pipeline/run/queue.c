@@ -10,9 +10,13 @@
 static const double PRIOR_S = 2e-3; /* the predicted speed of a site weighs as much as a
                                        measurement of this many seconds */
 
-int64_t hy_queue_work(const hy_chunk *chunk)
+int64_t hy_queue_work(const hy_queue *queue, const hy_chunk *chunk)
 {
-    return chunk->features.products + chunk->features.rows;
+    const hy_features f =
+        hy_profile_range(queue->profile, chunk->row_begin, chunk->row_end,
+                         chunk->col_end - chunk->col_begin);
+
+    return f.products + f.rows;
 }
 
 /* ---- rectangles ---------------------------------------------------------------- */
@@ -119,18 +123,6 @@ static void find_own(hy_site *c)
     c->row_end   = hy_min(rows_at(c, c->stop - 1)->row_end, c->end);
 }
 
-/* Returns the work of those rows of chunk i that the site owns. */
-static int64_t own_work(const hy_queue *queue, const hy_site *c, int64_t i)
-{
-    const hy_chunk *cut = rows_at(c, i);
-
-    if (c->list.image.axis != HY_AXIS_COLS && cut->row_begin >= c->begin &&
-        cut->row_end <= c->end)
-        return hy_queue_work(cut);
-    const hy_chunk rest = hy_queue_rest(queue, c, i);
-    return hy_queue_work(&rest);
-}
-
 void hy_queue_add(hy_queue *queue, hy_site *c)
 {
     c->next = c->stop = c->row_begin = c->row_end = 0;
@@ -140,8 +132,10 @@ void hy_queue_add(hy_queue *queue, hy_site *c)
     c->index                              = queue->count;
     queue->of[queue->count++]             = c;
     find_own(c);
-    for (int64_t i = c->next; i < c->stop; i++)
-        c->left += own_work(queue, c, i);
+    for (int64_t i = c->next; i < c->stop; i++) {
+        const hy_chunk own = hy_queue_rest(queue, c, i);
+        c->left += hy_queue_work(queue, &own);
+    }
     queue->all  = queue->in_order ? c->left : queue->all + c->left;
     queue->left = queue->all;
 }
@@ -160,8 +154,9 @@ void hy_queue_grow(hy_queue *queue, const hy_chunk_array *chunks, int64_t ring_b
                                   .ring_begin = ring_begin};
     c->stop     = c->list.count;
     for (int64_t i = known; i < c->list.count; i++) {
-        queue->left += hy_queue_work(&chunks->of[i]);
-        queue->all += hy_queue_work(&chunks->of[i]);
+        const int64_t work = hy_queue_work(queue, &chunks->of[i]);
+        queue->left += work;
+        queue->all += work;
     }
     if (c->next < c->stop)
         c->row_begin = rows_at(c, c->next)->row_begin;
@@ -173,7 +168,7 @@ void hy_queue_grow(hy_queue *queue, const hy_chunk_array *chunks, int64_t ring_b
 
 static void note_claim(hy_queue *queue, hy_site *c, hy_claim *claim)
 {
-    const int64_t work = hy_queue_work(&claim->chunk);
+    const int64_t work = hy_queue_work(queue, &claim->chunk);
 
     queue->left -= work;
     c->pace.flying += work;
@@ -186,7 +181,7 @@ static int claim_own(hy_queue *queue, hy_site *c, int must, hy_claim *out)
     out->chunk = hy_queue_rest(queue, c, c->next);
     if (!must && hy_queue_leaves(queue, c, &out->chunk))
         return 0;
-    c->left -= hy_queue_work(&out->chunk);
+    c->left -= hy_queue_work(queue, &out->chunk);
     note_claim(queue, c, out);
     drop_first(c);
     return 1;
@@ -245,7 +240,7 @@ static int claim_in_order(hy_queue *queue, hy_site *c, int must, hy_claim *out)
         return 0;
     c->row_begin = queue->front;
     out->chunk   = hy_queue_rest(queue, c, c->next);
-    if (!must && !is_in_time(queue, c, hy_queue_work(&out->chunk)))
+    if (!must && !is_in_time(queue, c, hy_queue_work(queue, &out->chunk)))
         return 0;
     queue->front = out->chunk.row_end;
     note_claim(queue, c, out);
@@ -270,10 +265,10 @@ void hy_queue_done(hy_queue *queue, int site, const hy_chunk *chunk, int64_t ns)
     hy_site *c    = queue->of[site];
     hy_pace *pace = &c->pace;
 
-    pace->flying -= hy_queue_work(chunk);
+    pace->flying -= hy_queue_work(queue, chunk);
     if (pace->first_ns == 0)
         pace->first_ns = ns;
     else
-        pace->timed += hy_queue_work(chunk);
+        pace->timed += hy_queue_work(queue, chunk);
     pace->last_ns = ns;
 }

@@ -64,7 +64,9 @@ void hy_queue_done(hy_queue *queue, int site, const hy_chunk *chunk, int64_t ns)
 
 /* ---- functions that queue.c and queue_take.c share ---- */
 
-int64_t hy_queue_work(const hy_chunk *chunk);
+/* Returns the work (scalar products plus rows) of a chunk's rows. The features of a chunk
+   may be those of one of its passes. */
+int64_t hy_queue_work(const hy_queue *queue, const hy_chunk *chunk);
 
 /* Copies the features that a variant's `choose` (hy_variant.choose) has set from `chosen`
    to f. */

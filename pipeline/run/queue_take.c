@@ -122,7 +122,7 @@ static int taker_wants(const hy_queue *queue, const hy_site *taker, const hy_sit
 {
     const hy_chunk rest = hy_queue_rest(queue, owner, owner->next);
 
-    if (owner_yields(queue, taker, owner, hy_queue_work(&rest)))
+    if (owner_yields(queue, taker, owner, hy_queue_work(queue, &rest)))
         return 1;
     if (taker->taking.share >= 0)
         return quota(queue, taker) >= 0.5 * (double)work;
@@ -145,7 +145,7 @@ int hy_queue_leaves(const hy_queue *queue, const hy_site *owner, const hy_chunk 
     for (int k = 0; k < queue->count; k++) {
         const hy_site *taker = queue->of[k];
         if (!taker->taking.variant || !may_take(taker, owner) ||
-            !owner_yields(queue, taker, owner, hy_queue_work(rest)))
+            !owner_yields(queue, taker, owner, hy_queue_work(queue, rest)))
             continue;
         const hy_chunk last  = hy_queue_rest(queue, owner, owner->stop - 1);
         const hy_chunk piece = find_piece(queue, taker, owner, &last);
@@ -192,7 +192,7 @@ static int take(hy_queue *queue, hy_site *taker)
         return 0;
     const hy_chunk rest  = hy_queue_rest(queue, owner, owner->stop - 1);
     const hy_chunk piece = find_piece(queue, taker, owner, &rest);
-    const int64_t work   = hy_queue_work(&piece);
+    const int64_t work   = hy_queue_work(queue, &piece);
     if (piece.row_begin == piece.row_end || !taker_wants(queue, taker, owner, work))
         return 0;
     if (piece.features.rows == rest.features.rows)

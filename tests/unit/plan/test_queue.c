@@ -283,6 +283,41 @@ static void the_faster_side_takes_more(void **state)
     assert_true(host_work[1] > 0);
 }
 
+/* Two devices that multiply B in passes claim rows in order. A chunk has the features of
+   its largest pass, and the chunks of the devices end at different rows. The queue counts
+   the work of rows, not of passes. */
+static void work_is_that_of_all_passes(void **state)
+{
+    hy_chunk halves[2];
+    hy_claim claim;
+    product p;
+
+    (void)state;
+    open_product(&p, 5, 0, 2);
+    for (int i = 0; i < 2; i++)
+        halves[i] = (hy_chunk){.row_begin = ROWS / 2 * i,
+                               .row_end   = ROWS / 2 * (i + 1),
+                               .col_end   = COLS,
+                               .variant   = &device,
+                               .features  = {.products = i, .rows = ROWS / 2}};
+    for (int i = 0; i < CHUNKS; i++)
+        p.chunks[i].features.products /= 3;
+    hy_queue_open(&p.queue, &p.profile, 1);
+    for (int k = 0; k < 2; k++) {
+        p.sites[k]            = p.sites[DEVICE];
+        p.sites[k].image.axis = HY_AXIS_PASSES;
+    }
+    p.sites[1].list = hy_chunks_of(halves, 2);
+    for (int k = 0; k < 2; k++)
+        hy_queue_add(&p.queue, &p.sites[k]);
+    assert_int_equal(p.queue.all, p.profile.features.products + ROWS);
+    for (int k = 0; hy_queue_claim(&p.queue, k, 1, &claim); k = 1 - k)
+        assert_in_range(p.queue.left, 0, p.queue.all - 1);
+    assert_int_equal(p.queue.front, ROWS);
+    assert_int_equal(p.queue.left, 0);
+    close_product(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +325,7 @@ int main(void)
         cmocka_unit_test(chunks_that_stay_are_not_divided),
         cmocka_unit_test(rows_too_large_for_a_slot_are_the_devices),
         cmocka_unit_test(the_faster_side_takes_more),
+        cmocka_unit_test(work_is_that_of_all_passes),
     };
     return cmocka_run_group_tests_name("queue", tests, open_two_workers, close_context);
 }
