@@ -43,9 +43,9 @@ typedef struct bench_options {
     /* numbers of the CUDA devices that compute together; device_count 0: the library uses
        its first device only */
     int            devices[BENCH_DEVICES], device_count;
-    const char    *variant;       /* NULL: the planner's choice; "all": each variant in
-                                     turn; else a variant's name, or a prefix of names of
-                                     which the planner chooses one */
+    const char    *variant;       /* "all": each variant in turn; a variant's name; a
+                                     prefix of several names, from which the planner
+                                     chooses; NULL: the planner chooses from all */
     hybrid_split   split;
     double         host_share;
     int            threads, reps, warmup;

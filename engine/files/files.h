@@ -73,15 +73,16 @@ int64_t hy_sparse_bytes(const hy_sparse *sparse);
 /* Returns the bytes of free host memory, or an assumption if the engine has no limit. */
 int64_t hy_files_free(const hy_files *call);
 
-/* hy_files_part_bytes() returns the maximum bytes of a part of A, hy_files_rows() of the
-   rows of B for a range of rows of A, of which two are in memory, and hy_files_whole() of
-   an operand that is read completely. to_file: 1 if the result goes to a file, else 0. */
+/* Return the maximum bytes of:
+     hy_files_part_bytes()  a part of A
+     hy_files_rows()        rows of B for a range of rows of A. Two ranges are in memory.
+                            to_file: 1 if the result goes to a file, else 0
+     hy_files_row()         rows of B for a single row of A, if those for the next row are
+                            gathered meanwhile
+     hy_files_whole()       an operand that is read completely */
 int64_t hy_files_part_bytes(const hy_files *call, const hy_sparse *A);
 int64_t hy_files_rows(const hy_files *call, int to_file);
-int64_t hy_files_whole(const hy_files *call);
-
-/* Returns the maximum bytes of the rows of B that a single row of A touches, if those of
-   the next row are gathered meanwhile. */
 int64_t hy_files_row(const hy_files *call);
+int64_t hy_files_whole(const hy_files *call);
 
 #endif /* HY_FILES_H */

@@ -173,9 +173,9 @@ static int64_t device_chunks(const hy_planning *p, const hy_layout *layout)
 /* ---- either ------------------------------------------------------------------------ */
 
 /* Returns the maximum scalar products of a chunk of SpGEMM on a host with few threads.
-   Such chunks are short, so that buffers are small: getting the pages of a fresh buffer
-   takes as long as computing its contents once, and a product with few chunks fills each
-   buffer only a few times. */
+   Short chunks need small buffers. Getting the pages of a fresh buffer takes as long as
+   computing its contents once, and a product with few chunks fills each buffer only a few
+   times. */
 static int64_t products_of_few(int64_t products)
 {
     const int64_t share = products / FEW_CHUNKS;

@@ -13,8 +13,8 @@ enum {
     PINNED = 8,           /* buffers of the chunks of a device take at most 1 / PINNED of
                              the budget of host memory */
     LEAST_HOST = 1 << 16, /* but LEAST_HOST bytes of each buffer are always allowed */
-    QUICK = 4 /* reading QUICK bytes of host memory takes at least as long as sending 1
-            byte */
+    QUICK      = 4        /* reading QUICK bytes of host memory takes at least as long as
+                             sending 1 byte */
 };
 
 /* ---- what is there ---------------------------------------------------------------- */

@@ -41,8 +41,8 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout);
    allowed. */
 void hy_layout_free(const hy_product *product, hy_layout *layout);
 
-/* Chooses the packs of A that will be cached on the device, as many as fit beside B or X
-   and the slots, and marks their chunks (hy_chunk.cached). */
+/* Chooses the packs of A that will be cached on the device, and marks their chunks
+   (hy_chunk.cached). As many packs are cached as fit beside B or X and the slots. */
 void hy_layout_cache(const hy_portion *portion, hy_layout *layout);
 
 /* hy_layout_cache_beside() does what hy_layout_cache() does, but beside `image_room`

@@ -51,8 +51,8 @@ typedef struct replay {
     int64_t room, held, sent; /* bytes of rows of B: that the device has room for; that it
                                  holds now; that were sent so far */
     int64_t last;             /* no held row is used after this chunk */
-    int32_t
-        *head; /* for each chunk, the first held row with its next use in that chunk */
+    int32_t *head; /* for each chunk, the first of the held rows whose next use is in that
+                      chunk; NONE if there are none */
     int32_t *link; /* for each row of B, the next row in the same list, or NONE; AWAY if
                       the device does not hold the row */
 } replay;

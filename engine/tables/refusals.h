@@ -66,7 +66,7 @@ typedef struct hy_refusal {
     const char *why;
 } hy_refusal;
 
-extern const hy_refusal hy_refusals[]; /* ends with an element of which `why` is NULL */
+extern const hy_refusal hy_refusals[]; /* ends with an element whose `why` is NULL */
 
 /* Returns why one of the values `chosen` excludes another one of them, or one of the
    values `given`: the first such reason in the table; NULL if there is none. Two values

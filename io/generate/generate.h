@@ -22,13 +22,13 @@ hybrid_status hy_dense_random(hy_context *ctx, uint64_t seed, hybrid_dense *X);
 
 enum { HY_RECIPE_ARGS = 3 };
 
-/* A matrix of which each row can be made on its own (hy_recipe.row). */
+/* A matrix whose rows can each be made on their own (hy_recipe.row). */
 typedef struct hy_recipe {
     const char *spec;
     int64_t arg[HY_RECIPE_ARGS];
     uint64_t seed;
     int64_t rows;
-    int64_t cols;        /* number of columns; 0: as many as rows */
+    int64_t cols;        /* number of columns; 0: the number of rows */
     int64_t row_most;    /* maximum entries that `row` writes, before it drops repeats */
     int64_t expected;    /* rough number of entries; a spec is refused if no machine could
                             hold them */
@@ -42,8 +42,8 @@ typedef struct hy_recipe {
     int32_t *edge;
 } hy_recipe;
 
-/* Each sets the fields of a recipe of its kind, of which `spec`, `arg`, `seed` and
-   `entry_bytes` are set. */
+/* Each function completes a recipe of its kind. The caller has set `spec`, `arg`, `seed`
+   and `entry_bytes`. */
 hybrid_status hy_recipe_stencil7(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_stencil27(hy_context *ctx, hy_recipe *recipe);
 hybrid_status hy_recipe_fem3(hy_context *ctx, hy_recipe *recipe);

@@ -83,8 +83,8 @@ const char *hy_mtx_value(const char *p, hy_mtx_field field, hybrid_type type,
 typedef struct hy_mtx_block {
     const char *begin, *stop;
     const char *end; /* end of all lines in the window */
-    char *items;     /* memory for items, of which `count` have been read */
-    int64_t count;
+    char *items;     /* memory for items */
+    int64_t count;   /* number of items that have been read */
     const char *bad; /* first bad line, without leading blanks; NULL: none */
     char why[HY_WHY_BYTES];
 } hy_mtx_block;
@@ -93,8 +93,8 @@ typedef struct hy_mtx_block {
    item, or NULL and sets `why`. */
 typedef const char *(*hy_line_fn)(void *arg, const char *p, void *item, char *why);
 
-/* Receives `count` items, the first of which is item number `first` of the file. Called
-   by any thread, in any order. */
+/* Receives `count` items of the file, from item number `first` on. Called by any thread,
+   in any order. */
 typedef void (*hy_put_fn)(void *arg, const void *items, int64_t count, int64_t first);
 
 typedef struct hy_lines hy_lines;

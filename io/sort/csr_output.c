@@ -300,7 +300,7 @@ static hybrid_status run(hy_csr_output *out, storing *s)
     return HYBRID_OK;
 }
 
-/* Stores records, of which no group is continued by a later call. */
+/* Stores records. A later call must not continue a group of them. */
 static hybrid_status store(hy_csr_output *out, const hy_record *records, int64_t count)
 {
     const int64_t each = hy_io_sizes_of(out->ctx)->records_piece;

@@ -129,10 +129,10 @@ static hybrid_status find_b_rows(hy_b_range *range, const hybrid_csr *A, int64_t
 }
 
 /* Returns the end of the range of rows of A, from `begin` on, that is tried first. The
-   range has at least one row (if there is one) and at most as many as the last call
-   expected to fit (`rows` of hy_b_rows). Unless it is a single row, its entries are so
-   few that the touched rows of B, without their own entries, take at most half of the
-   bytes allowed. */
+   range has at most rows->rows rows, which the last call expected to fit, and at least
+   one row if A has any left. Unless it is a single row, its entries are so few that the
+   touched rows of B, without their own entries, take at most half of the bytes
+   allowed. */
 static int64_t expected_end(const hy_b_rows *rows, const hybrid_csr *A, int64_t begin)
 {
     const int64_t most = hy_max(rows->bytes / ROW_BYTES / 2, 1);

@@ -16,7 +16,7 @@ struct hy_b_rows;
 /* A range of rows of A, and the rows of B that it needs. */
 typedef struct hy_b_range {
     const struct hy_b_rows *rows; /* reader that the range belongs to */
-    const hybrid_csr *from;       /* A, of which the range is rows [begin, end) */
+    const hybrid_csr *from;       /* A; the range has its rows [begin, end) */
     int64_t begin, end;           /* begin == end: the range is not gathered */
     hybrid_csr A, B; /* rows of A with new column numbers, and rows of B from a file;
                         A.val belongs to the caller */
@@ -29,9 +29,10 @@ typedef struct hy_b_rows {
     const hy_source *source; /* source of all of B, which the caller owns */
     int64_t bytes; /* maximum bytes of the rows of B of one range of several rows of A;
                       two ranges are in memory */
-    int64_t row_bytes; /* maximum bytes of the rows of B that a single row of A touches, at
-                          least `bytes`. They may exceed it; their range is then alone in
-                          memory, and nothing is gathered while it is multiplied. */
+    int64_t row_bytes; /* maximum bytes of the rows of B that a single row of A touches, if
+                          two ranges are in memory; at least `bytes`. A range with more
+                          bytes is alone in memory, and nothing is gathered while it is
+                          multiplied. */
     int64_t rows;  /* number of rows of A to try first for the next range,
                       estimated from the rows of B that the last one needed */
     const hybrid_csr *A, *B; /* rows of A and the rows of B that they need: the caller's

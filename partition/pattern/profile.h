@@ -29,9 +29,8 @@ typedef struct hy_profile {
     int64_t *firsts;      /* SpGEMM: for each block of HY_ENDS_ROWS rows of A, the first
                              column that has an entry, or `cols` if there is none; part of
                              the array `ends`; SpMM: NULL */
-    hy_lengths lengths;   /* lengths of the rows of B in a sampled profile
-                             (partition/stream/sampled.h), of which only nnz is exact; else
-                             empty */
+    hy_lengths lengths;   /* lengths of the rows of B in a sampled profile, in which nnz
+                             alone is exact (partition/stream/sampled.h); else empty */
     int64_t begin, end;   /* range of rows that the profile describes; all rows, except in
                              a result of hy_profile_narrow() */
     hy_features features; /* features of rows [begin, end); out_ratio (scalar products /

@@ -66,30 +66,27 @@ static void run(hy_task *task, int worker)
 /* Submits tasks to idle workers, at most one per step. */
 static void submit(hy_prefault *p)
 {
-    const int threads = hy_pool_threads(p->ctx->pool);
-    const int alone   = p->pins > 0 && hy_results_pin_alone(p->ctx);
-    const int most    = alone                         ? 1
-                        : threads < HY_PREFAULT_TASKS ? threads
-                                                      : HY_PREFAULT_TASKS;
+    const int threads  = hy_pool_threads(p->ctx->pool);
+    const int alone    = p->pins > 0 && hy_results_pin_alone(p->ctx);
+    const int64_t most = alone ? 1 : hy_min(threads, HY_PREFAULT_TASKS);
 
     if (threads < 2)
         return;
     p->reaches   = 1;
-    p->submitted = (int)(p->by_idle < most ? p->by_idle : most);
+    p->submitted = (int)hy_min(p->by_idle, most);
     for (int i = 0; i < p->submitted; i++) {
         p->tasks[i] = (hy_prefault_task){{.run = run}, p};
         hy_pool_submit(p->ctx->pool, HY_IDLE, &p->tasks[i].task);
     }
 }
 
-/* Sets the numbers of steps for the first `expected` entries, of which the first `used`
-   have columns in pages that are present. */
+/* Sets the numbers of steps for the first `expected` entries. The columns of the first
+   `used` entries are in pages that are present. */
 static void count_steps(hy_prefault *p, int64_t expected, int64_t used)
 {
     const int64_t piece  = (int64_t)p->col->piece;
     const int64_t likely = expected + expected / 4; /* probable upper bound */
-    const int64_t few    = expected / 8; /* so many entries without pages are within the
-                                            error of the estimate */
+    const int64_t few    = expected / 8; /* error of the estimate, in entries */
 
     if (p->col_size == 4 && p->col->piece > 0 && p->val->piece > 0)
         p->pins = (hy_min(used, likely) * 4 + piece - 1) / piece;

@@ -201,8 +201,8 @@ static int64_t calls_to_verify(hybrid_engine *engine, const hybrid_csr *A,
     return calls;
 }
 
-/* Verification clears an array of all columns in pieces. Of the calls of the progress
-   function, those that grow with the number of trials do not count. */
+/* Verification clears an array of all columns in pieces, which call the progress
+   function. Calls whose number grows with the number of trials do not count. */
 static void counts_of_columns_are_cleared_in_pieces(void **state)
 {
     enum { COLS = 1 << 24 };

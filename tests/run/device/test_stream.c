@@ -120,7 +120,7 @@ static hybrid_engine *open_engine(const hy_schedule *schedule, size_t device_byt
     return engine;
 }
 
-/* What a one-shot product did. */
+/* Facts about a one-shot product. */
 typedef struct outcome {
     int streams;
     int64_t planned; /* number of chunks of the plan */
@@ -219,8 +219,8 @@ static void schedules_and_budgets(void **state)
     assert_int_equal(fake_alive(), 0);
 }
 
-/* A sample knows the entries of each row, and of scalar products about as many as there
-   are. Wrong estimates make chunks that are cut again. */
+/* A sample has the exact number of entries of each row, and an estimate of the number of
+   scalar products. Wrong estimates make chunks that are cut again. */
 static void wrong_estimates_cost_chunks(void **state)
 {
     for (int lies = 0; lies < 2; lies++) {

@@ -1,7 +1,7 @@
 /* tests/run/files/test_predicted_peak.c - hybrid_spmm_files_predict() and
    hybrid_spgemm_to_file_predict() tell the memory of each kind and the disk that products
    take which are written to files, within a tenth. No product exceeds its budget of host
-   memory, of which pinned memory is a part. */
+   memory, which includes pinned memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -39,8 +39,8 @@ static void no_entries_in_b(test_kind kind, test_case *c)
     make_random(kind, c, 13, 11, 12, 3, 0);
 }
 
-/* Makes a matrix of which row i has `per_row` consecutive columns from column i * step
-   on, fewer at the matrix's right end. */
+/* Makes a matrix. Row i has `per_row` consecutive columns from column i * step on, or
+   fewer at the matrix's right end. */
 static hybrid_csr runs(int64_t rows, int64_t cols, int64_t per_row, int64_t step,
                        uint64_t seed, test_kind kind)
 {

@@ -14,7 +14,7 @@ typedef struct odd_bits {
     int64_t schedules[ODD_SCHEDULES]; /* number of plans checked with schedule
                                          hy_schedules[k]; the last element counts plans
                                          for which the engine chose */
-    int64_t hosts;                    /* number of runs of which the host computed all
+    int64_t hosts;                    /* number of runs in which the host computed all
                                          rows */
 } odd_bits;
 

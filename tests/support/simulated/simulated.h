@@ -30,7 +30,7 @@ typedef struct simulated_machine {
 
 typedef struct simulated_product {
     const char *name;
-    double image_bytes; /* bytes of B or X, all of which are sent to each device */
+    double image_bytes; /* bytes of B or X; each device gets all of them */
     double a_bytes;     /* bytes of all packs of A, each sent to one device */
     double down_bytes;  /* bytes of the result, each sent from one device */
     double device_s;    /* seconds of all kernels if one device computed the whole

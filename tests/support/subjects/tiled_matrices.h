@@ -8,8 +8,8 @@
 /* Makes a band of nine diagonals. With step != 1 its rows are permuted. */
 hybrid_csr tiled_band(int64_t rows, int64_t step, test_kind kind);
 
-/* Makes a matrix of which each row panel needs `width` rows of X. Tests choose widths
-   that need one tile, that fill tiles exactly, or that need one row more. */
+/* Makes a matrix whose row panels need `width` rows of X each. Tests choose widths that
+   need one tile, that fill tiles exactly, or that need one row more. */
 hybrid_csr tiled_spread(int64_t rows, int64_t width, test_kind kind);
 
 /* Makes a matrix with short rows, empty rows, and one very long row. */

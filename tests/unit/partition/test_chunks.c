@@ -265,7 +265,7 @@ static void columns_are_cut_where_a_row_does_not_fit(void **state)
     case_free(&c);
 }
 
-/* Makes a matrix with so many entries that workers cut several ranges of its rows at the
+/* Makes a matrix with enough entries for workers to cut several ranges of its rows at the
    same time. */
 static hybrid_csr many_entries(void)
 {

@@ -52,8 +52,8 @@ static hybrid_status make_plan(hybrid_engine *engine, void *arg)
     return fake_explained(engine, status);
 }
 
-/* Makes a matrix of which each row has `entries` consecutive columns, beginning `step`
-   columns after those of the row before. */
+/* Makes a matrix. Each row has `entries` consecutive columns, and begins `step` columns
+   after the row before. */
 static hybrid_csr banded(int64_t rows, int64_t cols, int64_t step, int64_t entries)
 {
     builder b = build_start(rows, cols);

@@ -53,7 +53,7 @@ static int64_t least(const hybrid_csr *A, const hybrid_csr *B, int64_t room)
 /* ---- by hand ---- */
 
 /* Chunks touch rows 0 1, 2, 0, 1. With room for two rows, row 1 makes way for row 2, so
-   four rows are sent. With room for three, none is sent twice. */
+   four rows are sent. With room for three rows, no row is sent twice. */
 static void the_row_needed_last_makes_room(void **state)
 {
     builder b    = build_start(4, 3);
