@@ -84,14 +84,6 @@ double hy_estimate_min_s(const hy_rates *site)
     return (CALL + PACKING + CHUNK) * site->launch_s * hy_call_factor(HY_SPMM, site);
 }
 
-double hy_estimate_seconds(const hy_portion *portion, const hy_estimate *estimate)
-{
-    hy_rates host;
-
-    hy_rates_of(portion->product->engine->host, &host);
-    return hy_seconds(estimate, &portion->rates, &host);
-}
-
 /* ---- a device ---------------------------------------------------------------------- */
 
 /* Returns the share, 0 to 1, of a chunk's pack that is made in this run. */
@@ -116,18 +108,23 @@ static double gather_s(const hy_features *f)
     return f->gather_nnz > 0 ? rows * (ROW_S + SCATTERED_ROW_S * fmin(shares, 1)) : 0;
 }
 
-/* Adds to *e a pack that is made `made` times. */
-static void add_pack(const hy_features *f, const hy_cost *cost, int collected,
-                     double made, hy_estimate *e)
+/* Adds to *e a chunk's pack, which is made `made` times. */
+static void add_pack(const hy_portion *portion, const hy_layout *layout,
+                     const hy_chunk *chunk, double made, hy_estimate *e)
 {
-    const double rows    = (double)f->gather_rows;
-    const double entries = (double)f->gather_nnz * (4 + (double)hy_value_size(f->type));
-    double sent = hy_sent_bytes(cost), packed = sent;
-    double core_s = cost->prepare_s + gather_s(f);
+    const hy_features f  = hy_pass_packed(&layout->image, &chunk->features);
+    const hy_cost cost   = hy_cost_of(chunk->variant, &f, &portion->rates);
+    const double rows    = (double)f.gather_rows;
+    const double entries = (double)f.gather_nnz * (4 + (double)hy_value_size(f.type));
+    double sent = hy_sent_bytes(&cost), packed = sent;
+    double core_s = cost.prepare_s;
 
-    if (collected) { /* workers pack a list of the rows in place of their entries */
+    if (!hy_image_in_passes(&layout->image)) /* a pass copies all its rows together */
+        core_s += gather_s(&f);
+    if (hy_image_is_collected(&layout->image)) {
+        /* workers pack a list of the rows in place of their entries */
         packed = sent - entries + 8 * rows;
-        core_s = cost->prepare_s * packed / sent + rows * ROW_S;
+        core_s = cost.prepare_s * packed / sent + rows * ROW_S;
         sent   = packed + (entries + COLLECT_ROW * rows) / COLLECT_RATE;
     }
     e->up_bytes += made * sent;
@@ -148,7 +145,7 @@ static void add_chunks(const hy_portion *portion, const hy_layout *layout, doubl
         const double made = times * made_of(portion, layout, chunk, found);
 
         e->device_s += times * (cost.multiply_s + cost.finish_s);
-        add_pack(&chunk->features, &cost, hy_image_is_collected(&layout->image), made, e);
+        add_pack(portion, layout, chunk, made, e);
     }
     e->device_s += hy_gap_s(portion->product->op, &portion->rates) *
                    (times * (double)layout->count - 1);

@@ -20,6 +20,14 @@ hy_circumstances hy_circumstances_planned(const hy_portion *portion, const hybri
     return found;
 }
 
+double hy_estimate_seconds(const hy_portion *portion, const hy_estimate *estimate)
+{
+    hy_rates host;
+
+    hy_rates_of(portion->product->engine->host, &host);
+    return hy_seconds(estimate, &portion->rates, &host);
+}
+
 hy_features hy_features_share(const hy_features *all, int64_t parts)
 {
     hy_features f = *all;

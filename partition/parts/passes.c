@@ -96,6 +96,18 @@ hy_features hy_pass_features(const hy_image *image, const hy_features *f)
     return features_of(image, f, (load){f->nnz / n + 1, f->products / n + 1});
 }
 
+hy_features hy_pass_packed(const hy_image *image, const hy_features *f)
+{
+    const int64_t n    = hy_passes(image);
+    hy_features packed = *f;
+
+    if (!hy_image_in_passes(image))
+        return *f;
+    packed.gather_rows = image->rows / n;
+    packed.gather_nnz  = image->nnz / n;
+    return packed;
+}
+
 /* ---- counts ---------------------------------------------------------------------- */
 
 typedef struct cutter {

@@ -121,6 +121,31 @@ static void the_engine_chooses_passes(void **state)
     clear(&w);
 }
 
+/* The estimate has the bytes that a run sends, within a quarter. Sums stay on the device,
+   so these do not count. */
+static void sent_bytes_are_estimated(void **state)
+{
+    hybrid_report report  = HYBRID_REPORT_INIT;
+    hybrid_engine *engine = open_engine(&hy_schedule_passes, BUDGET);
+    hybrid_plan *plan;
+    hybrid_csr C;
+    world w;
+
+    (void)state;
+    make(&w, 4 * FEW, 8, f64);
+    assert_int_equal(hybrid_spgemm_plan(engine, &w.A, &w.B, NULL, &plan), HYBRID_OK);
+    const hy_portion *portion    = plan->portions;
+    const hy_circumstances found = hy_circumstances_planned(portion, &w.A, &w.B);
+    const hy_estimate e          = hy_estimate_device(portion, &portion->layout, &found);
+    assert_int_equal(hybrid_spgemm_run(plan, &w.A, &w.B, &C), HYBRID_OK);
+    assert_int_equal(hybrid_plan_report(plan, &report), HYBRID_OK);
+    assert_in_range(e.up_bytes, report.h2d_bytes / 5 * 4, report.h2d_bytes / 4 * 5);
+    hybrid_csr_free(engine, &C);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    clear(&w);
+}
+
 /* Chunks of a few rows, and of all value and offset types, give the same rows as one
    chunk. Later runs know where rows of C begin. */
 static void chunks_and_runs(void **state)
@@ -349,6 +374,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(b_goes_up_once),
         cmocka_unit_test(the_engine_chooses_passes),
+        cmocka_unit_test(sent_bytes_are_estimated),
         cmocka_unit_test(chunks_and_runs),
         cmocka_unit_test(bits_stay),
         cmocka_unit_test(a_long_row_of_b),
