@@ -24,11 +24,15 @@ static int64_t pack_bytes(const hy_portion *portion, const hy_chunk *chunk,
     return (int64_t)hy_sent_bytes(&cost);
 }
 
-/* Returns the bytes of the chunk's rows of A, without gathered rows. */
+/* Returns the bytes of the chunk's rows of A, without gathered rows. In passes, the
+   chunk's own features are those of its largest pass. */
 static int64_t own_bytes(const hy_portion *portion, const hy_chunk *chunk)
 {
     hy_features f = chunk->features;
 
+    if (hy_image_in_passes(&portion->layout.image))
+        f = hy_profile_range(&portion->profile, chunk->row_begin, chunk->row_end,
+                             chunk->col_end);
     f.gather_rows = f.gather_nnz = 0;
     return pack_bytes(portion, chunk, &f);
 }

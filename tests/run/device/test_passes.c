@@ -170,6 +170,9 @@ static void chunks_and_runs(void **state)
         assert_int_equal(report.b_h2d_bytes,
                          report.chunks * hy_csr_bytes(MANY, w.B.nnz, kind.type));
         assert_in_range(report.least_b_h2d_bytes, 1, report.b_h2d_bytes);
+        const int64_t once = hy_csr_bytes(w.A.rows, w.A.nnz, kind.type) +
+                             hy_csr_bytes(MANY, w.B.nnz, kind.type);
+        assert_in_range(report.other_h2d_bytes, once, once + 3 * 256 * report.chunks);
         for (int run = 0; run < 3; run++) {
             assert_int_equal(hybrid_spgemm_run(plan, &w.A, &w.B, &C), HYBRID_OK);
             assert_null(oracle_check(&w.product, &C, 1));
