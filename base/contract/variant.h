@@ -168,8 +168,8 @@ typedef struct hy_pack {
                     hy_pack_csr(), in bytes; 0 if there are none */
 } hy_pack;
 
-/* Rows of B that the device reads from the caller's arrays (hy_collecting). Their list is
-   where the pack would have their entries. */
+/* Rows of B that the device reads from the caller's arrays (hy_collecting). The list of
+   these rows takes the place of their entries in the pack. */
 typedef struct hy_listed {
     const int64_t *from; /* pinned memory of the pack; NULL: no rows are listed */
     int64_t rows, entries;
@@ -179,7 +179,7 @@ typedef struct hy_listed {
 typedef struct hy_pass {
     int64_t number;          /* from 0 */
     int64_t begin, end;      /* rows of B that the pass brings */
-    int64_t carried;         /* entries of the sums of earlier passes, which are in `out` */
+    int64_t carried;         /* entries of the sums of earlier passes, in `out` */
     const hy_chunk *planned; /* the chunk with the features of its largest pass */
     hy_chunk chunk; /* the chunk with the features of this pass, which prepare sets */
 } hy_pass;
@@ -244,7 +244,7 @@ static inline int hy_job_gathers(const hy_job *job)
     return hy_image_is_gathered(&job->problem->image);
 }
 
-/* Returns 1 if the device reads these rows from host memory. */
+/* Returns 1 if the device reads the rows of B that the chunk touches itself. */
 static inline int hy_job_collects(const hy_job *job)
 {
     return job->problem->collects && hy_image_is_collected(&job->problem->image);

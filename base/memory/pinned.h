@@ -39,7 +39,7 @@ typedef struct hy_run_pin {
    keeps *out where it is. */
 hybrid_status hy_run_pin_add(hy_context *ctx, const void *ptr, size_t bytes,
                              hy_run_pin *out);
-/* Does nothing if nothing is pinned. */
+/* Unpins the range. Does nothing if nothing is pinned. */
 void hy_run_pin_remove(hy_run_pin *pin);
 
 /* Returns 1 if the device can copy all of these bytes directly, because they lie in one

@@ -76,8 +76,8 @@ void hy_results_place(const hy_context *ctx, const hy_span *span, size_t begin, 
 void hy_results_pin_for(hy_context *ctx, struct hy_backend *device, int several);
 
 /* Returns 1 if only one thread at a time should pin, because pages are pinned for several
-   devices: copies of all devices wait for the driver while it pins, and more threads do
-   not pin more (docs/lab/neighbours.md). */
+   devices: while CUDA pins, copies of all devices wait, and more threads do not pin
+   faster (docs/lab/neighbours.md). */
 int hy_results_pin_alone(const hy_context *ctx);
 
 /* Pins piece `k` of the span from the calling thread, if its first page is known to be

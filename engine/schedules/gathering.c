@@ -1,9 +1,9 @@
-/* engine/schedules/gathering.c - what schedules share whose chunks bring the rows of B or
-   X that they touch.
+/* engine/schedules/gathering.c - functions of the schedules whose chunks bring the rows
+   of B or X that they touch.
 
    cost() estimates how many rows all chunks bring: it inspects some ranges of rows of A,
-   as long as a chunk may be, and scales the result up in proportion to the entries of
-   A. The first schedule that asks finds out for all. */
+   as long as a chunk may be, and scales the result up in proportion to the entries of A.
+   hy_planning.touch keeps the result for other schedules. */
 #include "engine/schedules/gathering.h"
 
 #include "engine/rates/traffic.h"

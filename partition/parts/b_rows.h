@@ -29,9 +29,9 @@ typedef struct hy_b_rows {
     const hy_source *source; /* source of all of B, which the caller owns */
     int64_t bytes; /* maximum bytes of the rows of B of one range of several rows of A;
                       two ranges are in memory */
-    int64_t row_bytes; /* maximum bytes of the rows of B that a single row of A touches, if
-                          two ranges are in memory; at least `bytes`. A range with more
-                          bytes is alone in memory, and nothing is gathered while it is
+    int64_t row_bytes; /* maximum bytes of the rows of B for a single row of A, if two
+                          ranges are in memory; at least `bytes`. A range with more bytes
+                          is alone in memory, and nothing is gathered while it is
                           multiplied. */
     int64_t rows;  /* number of rows of A to try first for the next range,
                       estimated from the rows of B that the last one needed */

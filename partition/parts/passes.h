@@ -9,9 +9,8 @@
      pass k   C = [1 A_k] * [C]      A_k: the entries of A in the columns of pass k
                             [B_k]    B_k: the rows of B of pass k
 
-   Every chunk brings all of B once, in ranges that are the same for all chunks. Row r of B
-   lies at byte hy_pass_at() of B, and belongs to the pass with this number divided by
-   hy_image.block. */
+   Every chunk brings all of B once, in ranges that are the same for all chunks. A range
+   has the rows of B that begin in hy_image.block successive bytes of B (hy_pass_at()). */
 #ifndef HY_PASSES_H
 #define HY_PASSES_H
 
