@@ -114,7 +114,7 @@ typedef struct cutter {
     hy_context *ctx;
     const hy_cut *cut;
     hy_chunk_array *out;
-    int64_t width, passes;
+    int64_t passes;
     int64_t rows;       /* rows of A in a block */
     hy_lengths lengths; /* lengths of the rows of B; none if the profile is sampled */
     int64_t *first;     /* first row of B of each pass, and the number of rows of B */
@@ -128,7 +128,8 @@ typedef struct cutter {
    evenly. A sampled profile is an estimate, for which A need not be read. */
 static void spread(const cutter *c, int64_t begin, int64_t end, load *sum)
 {
-    const hy_features f = hy_profile_range(c->cut->profile, begin, end, c->width);
+    const hy_profile *p = c->cut->profile;
+    const hy_features f = hy_profile_range(p, begin, end, p->out_cols);
 
     for (int64_t k = 0; k < c->passes; k++) {
         sum[k].nnz += f.nnz / c->passes + 1;
@@ -192,7 +193,8 @@ static hybrid_status count_blocks(void *arg, int part, int64_t begin, int64_t en
    loads of the rows from c->end on. Returns 1 if a chunk may have these rows. */
 static int fits(const cutter *c, int64_t end, const load *added, hy_features *out)
 {
-    const hy_features all = hy_profile_range(c->cut->profile, c->begin, end, c->width);
+    const hy_profile *p   = c->cut->profile;
+    const hy_features all = hy_profile_range(p, c->begin, end, p->out_cols);
     load most             = {0, 0};
 
     for (int64_t k = 0; k < c->passes; k++) {
@@ -209,7 +211,7 @@ static hybrid_status close(cutter *c, const hy_features *features)
 {
     const hy_chunk chunk = {.row_begin = c->begin,
                             .row_end   = c->end,
-                            .col_end   = c->width,
+                            .col_end   = c->cut->profile->out_cols,
                             .features  = *features,
                             .variant   = c->cut->variant};
 
@@ -294,8 +296,7 @@ static hybrid_status allocate(cutter *c, int64_t blocks)
     return HYBRID_OK;
 }
 
-hybrid_status hy_cut_passes(hy_context *ctx, const hy_cut *cut, int64_t width,
-                            hy_chunk_array *out)
+hybrid_status hy_cut_passes(hy_context *ctx, const hy_cut *cut, hy_chunk_array *out)
 {
     const hy_profile *p  = cut->profile;
     const int64_t rows   = p->end - p->begin;
@@ -304,7 +305,6 @@ hybrid_status hy_cut_passes(hy_context *ctx, const hy_cut *cut, int64_t width,
     cutter c             = {.ctx    = ctx,
                             .cut    = cut,
                             .out    = out,
-                            .width  = width,
                             .passes = hy_passes(&cut->image),
                             .rows   = each,
                             .begin  = p->begin,

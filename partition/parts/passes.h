@@ -67,18 +67,17 @@ static inline int64_t hy_columns_before(const int32_t *columns, int64_t n, int64
     return low;
 }
 
-/* Returns the features of one pass of a chunk, if `f` are those of all its passes together
-   and entries of A are spread evenly over them. Returns `f` for other images. */
+/* Returns the features of one pass of a chunk, if `f` are those of all its passes
+   together, and entries of A are spread evenly over them. Returns `f` for other images. */
 hy_features hy_pass_features(const hy_image *image, const hy_features *f);
 
 /* Returns the features of what a pass with features `f` sends to the device: an average
    part of B, without the sums of earlier passes. Returns `f` for other images. */
 hy_features hy_pass_packed(const hy_image *image, const hy_features *f);
 
-/* Cuts all rows of cut->profile into chunks of `width` columns, whose features are those
-   of their largest pass. The caller frees the array, also after a failure. */
-hybrid_status hy_cut_passes(hy_context *ctx, const hy_cut *cut, int64_t width,
-                            hy_chunk_array *out);
+/* Cuts all rows of cut->profile into chunks, whose features are those of their largest
+   pass. The caller frees the array, also after a failure. */
+hybrid_status hy_cut_passes(hy_context *ctx, const hy_cut *cut, hy_chunk_array *out);
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,9 @@
 /* partition/pattern/chunks.c - cuts a product into chunks that fit the device. */
-#include "partition/parts/passes.h"
 #include "partition/pattern/chunks.h"
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
+#include "partition/parts/passes.h"
 #include "partition/pattern/gathered.h"
 
 enum {
@@ -110,10 +110,9 @@ static hybrid_status find_width(cutter *c, int64_t *out)
 static hybrid_status choose_width(cutter *c)
 {
     const int64_t cols = c->cut->profile->out_cols;
-    int64_t width      = cols;
+    int64_t width;
 
-    if (!hy_image_in_passes(&c->cut->image))
-        HY_TRY(find_width(c, &width));
+    HY_TRY(find_width(c, &width));
     const int64_t blocks = width > 0 ? (cols + width - 1) / width : 1;
     c->width             = in_blocks(c->cut) ? width : (cols + blocks - 1) / blocks;
     return HYBRID_OK;
@@ -182,11 +181,7 @@ static hybrid_status cut_resident(cutter *c)
 /* Cuts all rows into the chunks of the first column block. */
 static hybrid_status cut_rows(cutter *c)
 {
-    const hy_image *image = &c->cut->image;
-
-    if (hy_image_in_passes(image))
-        return hy_cut_passes(c->ctx, c->cut, c->width, &c->chunks);
-    return hy_image_is_gathered(image)
+    return hy_image_is_gathered(&c->cut->image)
                ? hy_cut_gathered(c->ctx, c->cut, c->width, &c->chunks)
                : cut_resident(c);
 }
@@ -270,16 +265,21 @@ int64_t hy_chunk_ranges(const hy_chunk *chunks, int64_t count)
     return k;
 }
 
+static hybrid_status cut_rectangles(cutter *c)
+{
+    HY_TRY(choose_width(c));
+    HY_TRY(cut_rows(c));
+    return in_blocks(c->cut) ? repeat_resident(c) : repeat_blocks(c);
+}
+
 hybrid_status hy_cut_chunks(hy_context *ctx, const hy_cut *cut, hy_chunk **chunks,
                             int64_t *count)
 {
-    cutter c = {.cut = cut, .ctx = ctx, .rows = 1};
-    hybrid_status status;
+    cutter c                   = {.cut = cut, .ctx = ctx, .rows = 1};
+    const hybrid_status status = hy_image_in_passes(&cut->image)
+                                     ? hy_cut_passes(ctx, cut, &c.chunks)
+                                     : cut_rectangles(&c);
 
-    HY_TRY_ELSE_DONE(choose_width(&c));
-    HY_TRY_ELSE_DONE(cut_rows(&c));
-    HY_TRY_ELSE_DONE(in_blocks(cut) ? repeat_resident(&c) : repeat_blocks(&c));
-done:
     if (status != HYBRID_OK) {
         hy_array_free(ctx, c.chunks.of);
         return status;
