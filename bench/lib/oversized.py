@@ -67,7 +67,7 @@ def size(number):
 def of_operand(line):
     """Returns device memory relative to the bytes of B or X; None without a cap."""
     value = 8 if line["type"] == "f64" else 4
-    bytes_of = (line["nnz"] * (4 + value) + 8 * (line["rows"] + 1) if line["op"] == "spgemm"
+    bytes_of = (line["nnz"] * (4 + value) + 8 * (line["columns_of_a"] + 1) if line["op"] == "spgemm"
                 else line["columns_of_a"] * line["cols"] * value)
     return line["device_memory"] / bytes_of if line["device_memory"] else None
 
