@@ -68,7 +68,8 @@ static inline int64_t hy_columns_before(const int32_t *columns, int64_t n, int64
 }
 
 /* Returns the features of one pass of a chunk, if `f` are those of all its passes
-   together, and entries of A are spread evenly over them. Returns `f` for other images. */
+   together, and entries of A are spread evenly over them. Returns `f` for other
+   images. */
 hy_features hy_pass_features(const hy_image *image, const hy_features *f);
 
 /* Returns the features of what a pass with features `f` sends to the device: an average
