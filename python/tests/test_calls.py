@@ -279,9 +279,11 @@ def test_a_trace_is_written_as_the_process_ends(tmp_path):
 
 
 def test_reports_of_engines_and_plans(engine, rng):
-    with pytest.raises(hs.StateError):
-        engine.last_report()
     A = integers(rng, (50, 50))
+    with pytest.raises(hs.ShapeError):
+        engine.matmul(A, A[:3])
+    with pytest.raises(hs.StateError, match="nothing was multiplied on this engine yet"):
+        engine.last_report()
     C = engine.matmul(A, A)
     report = engine.last_report()
     products = int((A.astype(bool).astype(int) @ A.astype(bool).astype(int)).sum())

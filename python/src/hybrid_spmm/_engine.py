@@ -32,7 +32,7 @@ from ._products.plans import make_plan
 from ._products.product import multiply
 from ._products.rows import multiply_rows
 from ._reports.progress import Progress, showing
-from ._reports.report import Report, fetch
+from ._reports.report import Report, engine_report, fetch
 from ._reports.trace import Trace
 
 log = logging.getLogger("hybrid_spmm")
@@ -305,7 +305,7 @@ class Engine:
     def last_report(self) -> Report:
         """Return the report of this engine's last product; see :func:`hybrid_spmm.last_report`."""
         handle = self._alive()
-        return fetch(handle.call, lib.hybrid_engine_report, handle.pointer)
+        return fetch(handle.call, engine_report, handle.pointer)
 
     def trace(self, path: str | os.PathLike[str] | None) -> Trace | None:
         """Trace this engine's products; see :func:`hybrid_spmm.trace`."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from .._errors import StateError
 from .._native import capi
 from .._native.library import lib
 from .html import table
@@ -215,6 +216,14 @@ def show(value: Any, unit: str) -> str:
     if isinstance(value, float):
         return f"{value:.3g} {unit}".strip()
     return f"{value:,} {unit}".strip()
+
+
+def engine_report(engine: Any, found: Any) -> int:
+    """Write the report of an engine's last product, of which the library has no sentence."""
+    status: int = lib.hybrid_engine_report(engine, found)
+    if status == capi.BAD_STATE:
+        raise StateError("there is no report: nothing was multiplied on this engine yet")
+    return status
 
 
 def fetch(call: Callable[..., None], function: Callable[..., int], *arguments: Any) -> Report:
