@@ -244,6 +244,20 @@ def test_bad_out_is_refused(engine, rng):
         engine.matmul(A, A, alpha=2)
 
 
+@pytest.mark.parametrize("factor", ["2", 2j, None])
+def test_factors_are_real_numbers(engine, factor, tmp_path):
+    A, X = sp.eye_array(4, format="csr"), np.ones((4, 2))
+    plan = engine.plan(A, X)
+    for product in (engine.matmul, plan):
+        with pytest.raises(hs.OperandTypeError, match="alpha must be a real number, not"):
+            product(A, X, alpha=factor)
+        with pytest.raises(hs.OperandTypeError, match="beta must be a real number, not"):
+            product(A, X, out=np.ones((4, 2)), beta=factor)
+    with pytest.raises(hs.OperandTypeError, match="alpha must be a real number, not"):
+        engine.matmul(A, X, out=tmp_path / "Y.npy", alpha=factor)
+    assert (engine.matmul(A, X, alpha=np.float32(2)) == 2).all()
+
+
 def test_shapes_that_do_not_fit(engine):
     A = sp.csr_array((3, 4))
     for left, right in ((A, A), (A, np.ones(3)), (np.ones((2, 4)), A), (A.T, A.T)):

@@ -24,6 +24,7 @@ from ._gpu.device_products import multiply_on_device
 from ._native import capi
 from ._native.handle import CLOSED, Handle
 from ._native.library import lib
+from ._operands.dense import factor
 from ._operands.scipy_classes import FORMATS, format_of
 from ._pin import Pin, pinnable
 from ._products.in_files import File, file_options, is_path, multiply_files, predict_file
@@ -235,6 +236,8 @@ class Engine:
         part_rows: int = 0,
     ) -> Any:
         """Multiply; arguments by position take less time."""
+        if type(alpha) is not float or type(beta) is not float:
+            alpha, beta = factor("alpha", alpha), factor("beta", beta)
         left, right = FORMATS.get(type(A)), FORMATS.get(type(B))
         if (
             resume

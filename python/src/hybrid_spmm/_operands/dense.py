@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,15 @@ def check_dense(operand: Any) -> Any:
     if not 1 <= array.ndim <= 2:
         raise ShapeError(f"a dense operand has {array.ndim} dimensions; 1 and 2 are supported")
     return array
+
+
+def factor(name: str, value: Any) -> float:
+    """Return a number that a product is multiplied by; `name` is that of the argument."""
+    try:
+        return ctypes.c_double(value).value
+    except TypeError:
+        kind = type(value).__name__
+        raise OperandTypeError(f"{name} must be a real number, not {kind}") from None
 
 
 def layout(array: Any) -> Layout | None:

@@ -11,6 +11,7 @@ from .._native import capi
 from .._native.finalizers import Action, Address, stored
 from .._native.library import lib
 from .._native.listen import Show
+from .._operands.dense import factor
 from .._reports.html import text
 from .._reports.progress import Progress, showing
 from .._reports.report import Report, fetch
@@ -156,6 +157,8 @@ class DenseProduct(Plan):
         StateError
             If the pattern of A, the number of columns of X or the type is another one.
         """
+        if type(alpha) is not float or type(beta) is not float:
+            alpha, beta = factor("alpha", alpha), factor("beta", beta)
         if progress is False:
             return self._compute(A, X, out, alpha, beta, None)
         with showing(progress) as show:
