@@ -258,6 +258,18 @@ def test_factors_are_real_numbers(engine, factor, tmp_path):
     assert (engine.matmul(A, X, alpha=np.float32(2)) == 2).all()
 
 
+def test_an_operand_that_must_be_sparse_is_named(engine, tmp_path):
+    A, X = sp.eye_array(4, format="csr"), np.ones((4, 2))
+    for call in (
+        lambda: engine.write_mtx(tmp_path / "X.mtx", X),
+        lambda: engine.aslinearoperator(X),
+        lambda: list(engine.matmul_rows(A, X)),
+        lambda: engine.plan(X, A),
+    ):
+        with pytest.raises(hs.OperandTypeError, match="^a sparse .* is needed, not ndarray$"):
+            call()
+
+
 def test_shapes_that_do_not_fit(engine):
     A = sp.csr_array((3, 4))
     for left, right in ((A, A), (A, np.ones(3)), (np.ones((2, 4)), A), (A.T, A.T)):

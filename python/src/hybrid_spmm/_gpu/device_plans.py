@@ -200,7 +200,7 @@ def make_device_plan(
 ) -> DevicePlan:
     """Return a plan of A @ B, where B is sparse, dense, or a number of columns."""
     if not library.is_sparse(A):
-        raise OperandTypeError(f"the plan needs a sparse operand, not {type(A).__name__}")
+        raise OperandTypeError(f"a sparse matrix is needed, not {type(A).__name__}")
     a = Matrix(library, A)
     engine = engine_for(engine, a.device)
     if isinstance(B, int):

@@ -35,7 +35,7 @@ def operand(matrix: Any, quiet: bool = False) -> Operand:
     """Return a sparse operand; `quiet` does not warn again of what the plan warned of."""
     kind = format_of(matrix)
     if not kind:
-        raise OperandTypeError(f"the plan needs a sparse operand, not {type(matrix).__name__}")
+        raise OperandTypeError(f"a sparse matrix is needed, not {type(matrix).__name__}")
     return Operand(matrix, kind, quiet)
 
 
