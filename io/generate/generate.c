@@ -117,7 +117,8 @@ static hybrid_status parse_spec(hy_context *ctx, const char *spec, hy_recipe *re
     if (!*out)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "'%s' is not a problem: a problem begins with stencil7:, "
-                       "stencil27:, fem3:, er:, rmat:, powerlaw:, road:, band: or dense:",
+                       "stencil27:, fem3:, er:, wide:, rmat:, powerlaw:, road:, band: or "
+                       "dense:",
                        spec);
     if (!parse_args(*out, spec, recipe->arg))
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT, "'%s' is not %s:%s with integers %s",

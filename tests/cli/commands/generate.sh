@@ -30,3 +30,13 @@ for ending in mtx.gz npz petsc json; do
 done
 gzip -dc A.mtx.gz | cmp - A.mtx || fail "gzip reads another text"
 only one.mtx two.mtx other.mtx from_file A.mtx A.mtx.gz A.npz A.petsc A.json A.index.bin A.values.bin B.mtx C.mtx
+
+# The message about an unknown kind names every kind that the help lists.
+expect 0 generate --help
+sed -n 's/^  \([a-z0-9]*:\)[A-Z].*/\1/p' out >kinds
+[ "$(wc -l <kinds)" -ge 10 ] || fail "the help lists few kinds"
+expect 2 generate cube:3 -o C.mtx
+while read -r kind; do
+    says "[ ,]$kind"
+done <kinds
+only one.mtx two.mtx other.mtx from_file A.mtx A.mtx.gz A.npz A.petsc A.json A.index.bin A.values.bin B.mtx C.mtx kinds
