@@ -223,13 +223,17 @@ static hybrid_status take_inner(parser *s, const member *m, void *out)
 /* Takes a list of parts (files of rows), and sets *count to their number. */
 static hybrid_status take_list(parser *s, const member *m, int64_t *count)
 {
+    static const char form[] = "must be a JSON list of objects";
+
     if (!accept(s, '['))
-        return fail_of(s, s->p, m->key, "must be a JSON list");
+        return fail_of(s, s->p, m->key, form);
     *count = 0;
     do {
         hy_raw_part one = {.end = -1};
         next(s);
-        HY_TRY(take_inner(s, m, &one));
+        if (!accept(s, '{'))
+            return fail_of(s, s->p, m->key, form);
+        HY_TRY(take_object(s, m->inner, &one));
         if (one.end >= 0 && one.end < one.begin)
             return fail(s, s->p, "'end' is less than 'begin'");
         if (s->parts)
