@@ -303,7 +303,10 @@ static const hy_file_writer_ops ops = {.state_bytes = sizeof(npz_writer),
 hybrid_status hy_npz_create(hy_context *ctx, const char *path, const hy_file_shape *shape,
                             hy_file_writer *out)
 {
-    if (!shape->sparse || shape->nnz < 0)
+    if (!shape->sparse)
+        return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
+                       "%s: a .npz file cannot hold a dense matrix", path);
+    if (shape->nnz < 0)
         return hy_fail(ctx, HYBRID_BAD_ARGUMENT,
                        "%s: a .npz file needs a sparse matrix whose number of entries is "
                        "known",

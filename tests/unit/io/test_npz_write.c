@@ -59,7 +59,11 @@ static void impossible_files_are_refused(void **state)
     io_expect(hy_npz_create(io_ctx, io_temp("b.npz"), &shape, &writer),
               HYBRID_BAD_ARGUMENT,
               "a .npz file needs a sparse matrix whose number of entries is known");
-    shape.nnz = INT64_MAX / 8;
+    shape.sparse = 0;
+    io_expect(hy_npz_create(io_ctx, io_temp("b.npz"), &shape, &writer),
+              HYBRID_BAD_ARGUMENT, "b.npz: a .npz file cannot hold a dense matrix");
+    shape.sparse = 1;
+    shape.nnz    = INT64_MAX / 8;
     io_expect(hy_npz_create(io_ctx, io_temp("b.npz"), &shape, &writer),
               HYBRID_BAD_ARGUMENT, "b.npz: the matrix is too large for a file");
     shape.nnz = 5;
