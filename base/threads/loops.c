@@ -234,7 +234,7 @@ static int helpers(const hy_loop *l)
 {
     const int draws      = l->part >= 0;
     const int64_t others = l->pieces - draws;
-    const int spare      = l->pool->active - draws;
+    const int spare      = hy_pool_threads(l->pool) - draws;
     return others < spare ? (int)others : spare;
 }
 
