@@ -164,9 +164,9 @@ typedef struct parts {
     array indptr, indices, data; /* COO: row indices, column indices, values */
 } parts;
 
-/* Lowers file->csr.nnz to the last offset, because SciPy's arrays may be longer; open_csr()
-   then shortens them. If they are shorter, the source of the matrix refuses the
-   offset. */
+/* Lowers file->csr.nnz to the last offset, because SciPy's arrays may be longer;
+   open_csr() then shortens them. If they are shorter, the source of the matrix refuses
+   the offset. */
 static hybrid_status take_nnz(hy_matrix_file *file)
 {
     int64_t wide   = 0;

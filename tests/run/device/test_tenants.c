@@ -29,7 +29,8 @@ static hy_tenancy bytes_of(const hy_tenant *tenant)
     return (hy_tenancy){.held = ((const resident *)tenant)->held};
 }
 
-/* Gives memory back slowly, so that the main thread meanwhile may do what it should not. */
+/* Gives memory back slowly, so that the main thread meanwhile may do what it should not.
+ */
 static void leave(hy_tenant *tenant)
 {
     resident *r = (resident *)tenant;
@@ -53,8 +54,7 @@ static void *relieve(void *engine)
 static void use_while_leaving(void (*use)(hy_tenant *tenant), int works)
 {
     hybrid_engine *engine = open_host(1, 0);
-    resident r            = {.tenant = {.ops = &ops, .backend = engine->host},
-                             .held   = 1};
+    resident r            = {.tenant = {.ops = &ops, .backend = engine->host}, .held = 1};
     pthread_t thread;
 
     sem_init(&r.leaving, 0, 0);

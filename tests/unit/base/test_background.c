@@ -1,4 +1,5 @@
-/* tests/unit/base/test_background.c - a thread beside the call, and its error sentences. */
+/* tests/unit/base/test_background.c - a thread beside the call, and its error sentences.
+ */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
