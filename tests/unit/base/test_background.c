@@ -20,14 +20,16 @@ static hybrid_status complain(void *arg, int part, int64_t begin, int64_t end)
     return hy_fail(ctx, HYBRID_IO_FAILED, "byte 7 cannot be read");
 }
 
-/* Begins a loop, of which workers alone draw the pieces, because this thread is none. */
-static hybrid_status let_workers_complain(void *arg)
+/* Begins a loop, of which workers alone draw the pieces, because this thread is none.
+ *Sets over to 1 when it has ended. */
+static hybrid_status let_workers_complain(void *over)
 {
     hy_loop loop;
 
-    (void)arg;
     hy_pool_begin(&loop, ctx->pool, HY_PACK, 0, 3, 1, complain, NULL);
-    return hy_pool_end(&loop);
+    const hybrid_status status = hy_pool_end(&loop);
+    __atomic_store_n((int *)over, 1, __ATOMIC_RELEASE);
+    return status;
 }
 
 /* Planning clears the context's message when it tries another way. A worker that helps a
@@ -35,12 +37,13 @@ static hybrid_status let_workers_complain(void *arg)
 static void sentences_of_helpers_outlast_planning(void **state)
 {
     hy_background reader;
+    int over = 0;
 
     (void)state;
     ctx = test_context(2);
     hy_background_open(ctx, &reader);
-    hy_background_start(&reader, let_workers_complain, NULL);
-    while (hy_background_is_busy(&reader))
+    hy_background_start(&reader, let_workers_complain, &over);
+    while (!__atomic_load_n(&over, __ATOMIC_ACQUIRE))
         sched_yield();
     hy_message_clear(&ctx->message);
     assert_int_equal(hy_background_wait(&reader), HYBRID_IO_FAILED);
@@ -49,7 +52,7 @@ static void sentences_of_helpers_outlast_planning(void **state)
 
     /* a worker's later sentences are those of its own work */
     hy_message_clear(&ctx->message);
-    assert_int_equal(let_workers_complain(NULL), HYBRID_IO_FAILED);
+    assert_int_equal(let_workers_complain(&over), HYBRID_IO_FAILED);
     assert_string_equal(ctx->message.text, "byte 7 cannot be read");
     test_context_free(ctx);
 }
