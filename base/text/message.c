@@ -36,6 +36,11 @@ void hy_message_aside(hy_message *aside)
     redirected = aside;
 }
 
+hy_message *hy_message_is_aside(void)
+{
+    return redirected;
+}
+
 void hy_message_hush(hy_message *unheard)
 {
     hy_message_init(unheard);

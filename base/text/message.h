@@ -23,6 +23,9 @@ void hy_message_clear(hy_message *message);
    reads `aside`. A thread uses this if its call tries several ways and some may fail. */
 void hy_message_aside(hy_message *aside);
 
+/* Returns what the calling thread passed to hy_message_aside() last; NULL if nothing. */
+hy_message *hy_message_is_aside(void);
+
 /* Drops the sentences of the calling thread between hy_message_hush() and
    hy_message_heed(). `unheard` belongs to the caller. */
 void hy_message_hush(hy_message *unheard);

@@ -62,12 +62,12 @@ hybrid_status hy_pool_choose_binding(hy_context *ctx, hy_pool *pool, int most)
 
 int hy_pool_find_replaced(const hy_pool *pool)
 {
-    const int cpu = sched_getcpu();
+    const int cpu = sched_getcpu(), count = hy_pool_threads(pool);
 
-    for (int i = 0; i < pool->active; i++)
+    for (int i = 0; i < count; i++)
         if (__atomic_load_n(&pool->workers[i].cpu, __ATOMIC_RELAXED) == cpu)
             return i;
-    return pool->active - 1;
+    return count - 1;
 }
 
 void hy_worker_place(const struct hy_worker *w)

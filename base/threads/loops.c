@@ -136,7 +136,9 @@ static void help(hy_task *task, int index)
     int last             = 0;
 
     __atomic_store_n(&me->loop, l, __ATOMIC_RELAXED);
+    hy_message_aside(l->aside);
     const hybrid_status status = l->work.log ? draw_logged(l, index) : draw(l, index, 1);
+    hy_message_aside(NULL);
     __atomic_store_n(&me->loop, NULL, __ATOMIC_RELAXED);
 
     if (status != HYBRID_OK || has_pieces(l) || !leaves_quietly(l, &last))
@@ -232,7 +234,7 @@ static int helpers(const hy_loop *l)
 {
     const int draws      = l->part >= 0;
     const int64_t others = l->pieces - draws;
-    const int spare      = l->pool->active - draws;
+    const int spare      = hy_pool_threads(l->pool) - draws;
     return others < spare ? (int)others : spare;
 }
 
@@ -249,7 +251,8 @@ static hy_loop loop_of(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t
                      .grain   = grain,
                      .pieces  = begin < end ? (end - begin - 1) / grain + 1 : 0,
                      .part    = hy_pool_worker(pool),
-                     .work    = hy_work_now()};
+                     .work    = hy_work_now(),
+                     .aside   = hy_message_is_aside()};
 }
 
 /* Queues the loop. One worker is woken for every `fine` pieces. */

@@ -133,6 +133,8 @@ typedef struct hy_loop {
     hybrid_status status; /* first error; guarded by the pool's lock */
     hy_work_on work;      /* stage (work_log.h) that the thread that began the loop works
                              on */
+    hy_message *aside;    /* message that receives sentences of helpers, as those of the
+                             thread that began the loop; NULL: the context's message */
 } hy_loop;
 
 /* hy_pool_begin() begins a loop, hy_pool_end() waits for its end; together they do the

@@ -75,7 +75,7 @@ struct hy_pool {
                                  worker is bound; atomic */
     int threads;          /* number of workers, reserve included */
     int regular;          /* number of workers without the reserve */
-    int active;           /* the first `active` workers may take tasks now */
+    int active;           /* the first `active` workers may take tasks now; atomic */
     int64_t computed_ns;  /* time when the latest HY_COMPUTE loop with several pieces
                              ended, in ns; atomic */
     int64_t others_ns, waited_ns; /* nanoseconds of work, and of waiting, of threads that

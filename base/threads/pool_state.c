@@ -7,7 +7,7 @@
 
 int hy_pool_threads(const hy_pool *pool)
 {
-    return pool->active;
+    return __atomic_load_n(&pool->active, __ATOMIC_RELAXED);
 }
 
 int hy_pool_max_threads(const hy_pool *pool)
@@ -38,7 +38,7 @@ int64_t hy_pool_waited_ns(const hy_pool *pool)
 
 int hy_pool_leaves_cores(const hy_pool *pool)
 {
-    return pool->active + HY_DRIVER_CORES <= hy_topology_cores(pool->topology);
+    return hy_pool_threads(pool) + HY_DRIVER_CORES <= hy_topology_cores(pool->topology);
 }
 
 size_t hy_pool_l2_bytes(const hy_pool *pool)

@@ -164,8 +164,9 @@ typedef struct parts {
     array indptr, indices, data; /* COO: row indices, column indices, values */
 } parts;
 
-/* Lowers file->csr.nnz to the last offset, because SciPy's arrays may be longer. If they
-   are shorter, the source of the matrix refuses the offset. */
+/* Lowers file->csr.nnz to the last offset, because SciPy's arrays may be longer;
+   open_csr() then shortens them. If they are shorter, the source of the matrix refuses
+   the offset. */
 static hybrid_status take_nnz(hy_matrix_file *file)
 {
     int64_t wide   = 0;
@@ -203,7 +204,9 @@ static hybrid_status open_csr(const hy_zip *zip, const parts *p, const int64_t s
     HY_TRY(open_indices(zip, &p->indptr, type, hy_zip_numbers, &out->row_ptr));
     HY_TRY(take_nnz(out));
     HY_TRY(open_indices(zip, &p->indices, HYBRID_I32, hy_zip_numbers, &out->col));
-    return open_values(zip, &p->data, hy_zip_numbers, &out->values);
+    HY_TRY(open_values(zip, &p->data, hy_zip_numbers, &out->values));
+    out->col.count = out->values.count = out->csr.nnz;
+    return HYBRID_OK;
 }
 
 static hybrid_status open_entries(const hy_zip *zip, const parts *p,

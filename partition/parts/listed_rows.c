@@ -44,7 +44,7 @@ static hybrid_status find_some(void *arg, int part, int64_t begin, int64_t end)
         const int64_t row = list->rows[i];
         next              = window_end(list->rows, i, end);
         HY_TRY(hy_source_array(list->source, HY_CSR_OFFSETS, row,
-                               list->rows[next - 1] + 2 - row, window));
+                               list->rows[next - 1] - row + 2, window));
         for (int64_t k = i; k < next; k++) {
             const int64_t *offset = window + (list->rows[k] - row);
             list->at[k]           = offset[0];

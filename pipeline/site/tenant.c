@@ -20,25 +20,39 @@ static void take_out(hy_context *ctx, const hy_tenant *tenant)
         *link = tenant->next;
 }
 
+/* Waits until no other thread lets idle tenants leave (hy_context.relief_lock): it may be
+   freeing the memory of this one. Then takes the tenants' lock. */
+static void lock_all(hy_context *ctx)
+{
+    pthread_mutex_lock(&ctx->relief_lock);
+    pthread_mutex_lock(&ctx->tenants_lock);
+}
+
+static void unlock_all(hy_context *ctx)
+{
+    pthread_mutex_unlock(&ctx->tenants_lock);
+    pthread_mutex_unlock(&ctx->relief_lock);
+}
+
 void hy_tenant_exit(hy_tenant *tenant)
 {
     hy_context *ctx = tenant->backend->ctx;
 
-    pthread_mutex_lock(&ctx->tenants_lock);
+    lock_all(ctx);
     take_out(ctx, tenant);
-    pthread_mutex_unlock(&ctx->tenants_lock);
+    unlock_all(ctx);
 }
 
 void hy_tenant_work(hy_tenant *tenant)
 {
     hy_context *ctx = tenant->backend->ctx;
 
-    pthread_mutex_lock(&ctx->tenants_lock);
+    lock_all(ctx);
     take_out(ctx, tenant);
     tenant->next  = ctx->tenants;
     ctx->tenants  = tenant;
     tenant->works = 1;
-    pthread_mutex_unlock(&ctx->tenants_lock);
+    unlock_all(ctx);
 }
 
 static void set_works(hy_tenant *tenant, int works)

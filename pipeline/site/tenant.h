@@ -42,7 +42,8 @@ struct hy_tenant {
 };
 
 /* Called when the tenant is made, and when a run of its site begins. From now on the
-   tenant keeps its memory, and it becomes the first in ctx->tenants. */
+   tenant keeps its memory, and it becomes the first in ctx->tenants. Waits, as
+   hy_tenant_exit() does, while another thread lets idle tenants give memory back. */
 void hy_tenant_work(hy_tenant *tenant);
 /* Called when a run has ended: other plans may take the tenant's transient memory. */
 void hy_tenant_rest(hy_tenant *tenant);

@@ -26,6 +26,7 @@ hy_context *test_context(int threads)
     assert_non_null(f);
     hy_message_init(&f->ctx.message);
     pthread_mutex_init(&f->ctx.tenants_lock, NULL);
+    pthread_mutex_init(&f->ctx.relief_lock, NULL);
     assert_int_equal(hy_topology_open(&f->ctx, &f->topology), HYBRID_OK);
     assert_int_equal(hy_pool_create(&f->ctx, f->topology, threads, 0, &f->ctx.pool),
                      HYBRID_OK);
@@ -43,6 +44,7 @@ void test_context_free(hy_context *ctx)
     assert_int_equal(hy_meter_used(&ctx->memory.meter), 0);
     hy_message_destroy(&ctx->message);
     pthread_mutex_destroy(&ctx->tenants_lock);
+    pthread_mutex_destroy(&ctx->relief_lock);
     free(f);
 }
 

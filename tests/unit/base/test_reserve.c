@@ -143,11 +143,54 @@ static void a_dismissed_helper_leaves_the_rest_to_others(void **state)
     test_context_free(ctx);
 }
 
+/* ---- a thread beside the call ---- */
+
+static hybrid_status pass(void *arg, int part, int64_t begin, int64_t end)
+{
+    (void)arg, (void)part, (void)begin, (void)end;
+    return HYBRID_OK;
+}
+
+/* Runs loops on the pool. */
+static void *loop_beside(void *pool)
+{
+    for (int turn = 0; turn < TURNS; turn++)
+        if (hy_pool_threads(pool) < REGULAR ||
+            hy_pool_for(pool, HY_COMPUTE, 0, PIECES, 1, pass, NULL) != HYBRID_OK)
+            return pool;
+    return NULL;
+}
+
+/* A thread that writes a file runs loops while a product calls the reserve. The thread
+   sanitizer checks that both may do so. */
+static void loops_run_beside_calls_of_the_reserve(void **state)
+{
+    hy_pool *pool = NULL;
+    void *failed  = NULL;
+    pthread_t thread;
+
+    (void)state;
+    ctx = test_context(1);
+    assert_int_equal(hy_pool_create(ctx, test_topology(ctx), REGULAR, RESERVE, &pool),
+                     HYBRID_OK);
+    assert_int_equal(pthread_create(&thread, NULL, loop_beside, pool), 0);
+    for (int turn = 0; turn < TURNS; turn++) {
+        hy_pool_call_reserve(pool);
+        sched_yield();
+        hy_pool_dismiss_reserve(pool);
+    }
+    assert_int_equal(pthread_join(thread, &failed), 0);
+    assert_null(failed);
+    hy_pool_destroy(ctx, pool);
+    test_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_reserve_works_when_called),
         cmocka_unit_test(a_dismissed_helper_leaves_the_rest_to_others),
+        cmocka_unit_test(loops_run_beside_calls_of_the_reserve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,6 +155,27 @@ static void dense_parts_are_joined(void **state)
     }
 }
 
+/* SciPy's arrays may be longer than the last offset says. Entries behind it do not belong
+   to the matrix. */
+static void entries_behind_a_part_are_left_out(void **state)
+{
+    char name[4096];
+    rows_part parts[2] = {{name, 0, -1}, {name, 0, -1}};
+    hybrid_csr A, B;
+
+    (void)state;
+    assert_non_null(realpath(io_data("good_longer.npz"), name));
+    io_ok(hy_matrix_file_read(io_ctx, hy_file_formats, name, &A));
+    assert_int_equal(A.nnz, 6);
+    write_rows(parts, 2);
+    io_ok(hy_matrix_file_read(io_ctx, hy_file_formats, io_temp("rows.json"), &B));
+    assert_true(B.rows == 2 * A.rows && B.nnz == 2 * A.nnz);
+    check_rows(&B, 0, &A, 0, A.rows);
+    check_rows(&B, A.rows, &A, 0, A.rows);
+    hy_csr_free(io_ctx, &A);
+    hy_csr_free(io_ctx, &B);
+}
+
 /* ---- faults ---- */
 
 static void refuse(const rows_part *parts, int64_t count, hybrid_status wanted,
@@ -344,6 +365,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sparse_parts_are_joined),
         cmocka_unit_test(dense_parts_are_joined),
+        cmocka_unit_test(entries_behind_a_part_are_left_out),
         cmocka_unit_test(parts_that_differ_are_refused),
         cmocka_unit_test(absurd_sizes_are_refused),
         cmocka_unit_test(broken_offsets_are_refused),

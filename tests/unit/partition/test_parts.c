@@ -15,6 +15,7 @@
 #include "partition/move/sources.h"
 #include "partition/parts/a_part.h"
 #include "partition/parts/b_rows.h"
+#include "partition/parts/listed_rows.h"
 #include "partition/parts/x_block.h"
 #include "support/engines/io_fixture.h"
 #include "support/engines/open_host.h"
@@ -269,6 +270,36 @@ static void an_x_in_a_file_is_read_once_in_blocks_of_rows(void **state)
     hybrid_engine_destroy(engine);
 }
 
+/* ---- the last row ---- */
+
+static hybrid_status fill_last_row(const hy_source *self, const hy_rect *rect,
+                                   const hy_grid *to)
+{
+    const int64_t offsets[] = {5, 9};
+
+    (void)self;
+    assert_true(rect->row == INT32_MAX - 1 && rect->rows == 2);
+    memcpy(to->at, offsets, sizeof offsets);
+    return HYBRID_OK;
+}
+
+/* A matrix may have 2^31 - 1 rows, so that the number after its last row's exceeds 32
+   bits. */
+static void the_last_of_all_rows_is_found(void **state)
+{
+    static const hy_source_ops ops = {.fill = fill_last_row};
+    static const int32_t row       = INT32_MAX - 1;
+    hybrid_engine *engine          = open_host(1, 0);
+    const hy_source source         = {.ops = &ops, .ctx = &engine->ctx};
+    int64_t at, offsets[2];
+    hy_listed_rows list = {&source, &row, 1, &at, offsets};
+
+    (void)state;
+    is_ok(engine, hy_listed_rows_find(&list));
+    assert_true(at == 5 && offsets[0] == 0 && offsets[1] == 4);
+    hybrid_engine_destroy(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +308,7 @@ int main(void)
         cmocka_unit_test(parts_after_a_skip_begin_as_always),
         cmocka_unit_test(rows_of_b_are_gathered_ahead),
         cmocka_unit_test(an_x_in_a_file_is_read_once_in_blocks_of_rows),
+        cmocka_unit_test(the_last_of_all_rows_is_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, io_group_remove);
