@@ -35,12 +35,13 @@ int64_t hy_files_free(const hy_files *call)
     return cap > 0 ? cap - hy_meter_used(meter) : UNKNOWN;
 }
 
-/* Returns free host memory divided by `part`, or the size that a test has set. */
+/* Returns free host memory divided by `part` and call->shrink, or the size that a test
+   has set. */
 static int64_t part_left(const hy_files *call, int part)
 {
     const int64_t piece = hy_settings_of(call->engine)->piece_bytes;
 
-    return piece > 0 ? piece : hy_files_free(call) / part;
+    return piece > 0 ? piece : hy_files_free(call) / part / call->shrink;
 }
 
 int64_t hy_files_part_bytes(const hy_files *call, const hy_sparse *A)
@@ -160,7 +161,8 @@ hybrid_status hy_files_begin(hy_files *call, hybrid_engine *engine,
                        .start    = hy_usage_begin(engine),
                        .report   = HYBRID_REPORT_INIT,
                        .backends = {engine->host},
-                       .count    = 1};
+                       .count    = 1,
+                       .shrink   = 1};
     HY_TRY(hy_read_plan_options(&engine->ctx, options, &call->options));
     if (call->options.x_space != HYBRID_SPACE_HOST ||
         call->options.result_space != HYBRID_SPACE_HOST)

@@ -21,6 +21,7 @@ typedef struct hy_files {
                                                    parts */
     const hy_backend *backends[HY_MAX_DEVICES]; /* backends of the last part */
     int count;
+    int shrink; /* shares of free memory are divided by this: 1 at first */
 } hy_files;
 
 /* A sparse operand, in memory or in a file. */

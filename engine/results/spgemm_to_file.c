@@ -10,16 +10,26 @@
 #include "engine/results/result_file.h"
 #include "pipeline/sink/sink_each.h"
 
+enum { MOST_SHRINK = 8 }; /* maximum of hy_files.shrink */
+
 typedef struct writing {
     hy_spgemm parts;
     hy_result_file result;
-    int64_t nnz; /* number of entries computed so far */
+    int64_t next; /* first row that the writer has not received yet */
+    int64_t nnz;  /* number of entries that the writer has received */
+    int writes;   /* 1: the writer is receiving rows, or has failed to */
 } writing;
 
 static hybrid_status take(void *user, int64_t begin, const hybrid_csr *rows)
 {
-    (void)begin;
-    return hy_row_writer_sparse(&((writing *)user)->result.rows, rows);
+    writing *w = user;
+
+    w->writes = 1;
+    HY_TRY(hy_row_writer_sparse(&w->result.rows, rows));
+    w->writes = 0;
+    w->next   = begin + rows->rows;
+    w->nnz += rows->nnz;
+    return HYBRID_OK;
 }
 
 static hybrid_status describe(const writing *w, hy_facts *facts)
@@ -36,7 +46,14 @@ static hybrid_status describe(const writing *w, hy_facts *facts)
     return HYBRID_OK;
 }
 
-/* Opens the file of the result. Rows of B get a share of the memory that it leaves. */
+/* Gives rows of B a share of free memory. */
+static void share_memory(writing *w)
+{
+    w->parts.rows_bytes = hy_files_rows(&w->parts.call, 1);
+    w->parts.row_bytes  = w->parts.rows_bytes;
+}
+
+/* Opens the file of the result. */
 static hybrid_status open_result(writing *w)
 {
     const hybrid_csr *A = w->parts.A.source.csr, *B = w->parts.B.source.csr;
@@ -48,26 +65,53 @@ static hybrid_status open_result(writing *w)
         HY_TRY(describe(w, &facts));
     HY_TRY(hy_result_open(&w->result, &shape, &facts,
                           hy_row_writer_bytes(w->parts.call.engine)));
-    w->parts.rows_bytes = hy_files_rows(&w->parts.call, 1);
-    w->parts.row_bytes  = w->parts.rows_bytes;
+    w->next = w->result.first;
+    share_memory(w);
     return HYBRID_OK;
 }
 
-static hybrid_status multiply(writing *w)
+/* Computes the rows from w->next on. */
+static hybrid_status multiply_rest(writing *w)
 {
     hy_each_sink each;
 
-    HY_TRY(open_result(w));
-    HY_TRY(hy_spgemm_read_small(&w->parts));
     hy_take_sink_open(&w->parts.call.engine->ctx, w->parts.A.source.csr,
                       w->parts.B.source.csr, take, w, &each);
-    w->parts.sink = &each.sink;
-    each.next_row = w->result.first;
-    if (w->result.first < w->parts.A.source.rows || w->parts.A.source.rows == 0)
-        HY_TRY(hy_spgemm_multiply(&w->parts, w->result.first));
-    w->parts.sink = NULL;
-    w->nnz        = each.sink.nnz;
-    return HYBRID_OK;
+    w->parts.sink              = &each.sink;
+    each.next_row              = w->next;
+    const hybrid_status status = hy_spgemm_multiply(&w->parts, w->next);
+    w->parts.sink              = NULL;
+    return status;
+}
+
+/* Returns 1 if the product may go on with smaller ranges, after memory was short within a
+   budget that the caller set. */
+static int may_shrink(const writing *w)
+{
+    const hy_files *call = &w->parts.call;
+
+    return call->engine->ctx.memory.strict && !w->writes && call->shrink < MOST_SHRINK;
+}
+
+/* Ranges get shares of free memory by estimate. If that leaves too little for workspaces
+   or for an uncommonly dense chunk, the product goes on with ranges of half the size. */
+static hybrid_status multiply(writing *w)
+{
+    hybrid_status status = HYBRID_OK;
+
+    HY_TRY(open_result(w));
+    HY_TRY(hy_spgemm_read_small(&w->parts));
+    const int64_t rows = w->parts.A.source.rows;
+    if (w->next < rows || rows == 0)
+        status = multiply_rest(w);
+    while (status == HYBRID_NO_MEMORY && may_shrink(w)) {
+        hy_message_clear(&w->parts.call.engine->ctx.message);
+        w->parts.call.shrink *= 2;
+        share_memory(w);
+        status = multiply_rest(w);
+    }
+    w->parts.call.report.nnz_out = w->nnz;
+    return status;
 }
 
 static hybrid_status begin(hybrid_engine *engine, const hybrid_operand *A,
