@@ -21,7 +21,8 @@ typedef struct hy_files {
                                                    parts */
     const hy_backend *backends[HY_MAX_DEVICES]; /* backends of the last part */
     int count;
-    int shrink; /* shares of free memory are divided by this: 1 at first */
+    int shrink; /* shares of free memory, and the memory of plans, are divided by this: 1 at
+                   first */
 } hy_files;
 
 /* A sparse operand, in memory or in a file. */

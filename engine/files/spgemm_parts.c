@@ -79,6 +79,17 @@ static hybrid_status expect_rows(hy_spgemm *p, hy_memory *memory)
     return hy_background_wait(&p->b_rows.background);
 }
 
+/* Leaves the plan only a part of the memory that it would have, if the product goes on
+   after memory was short (hy_files.shrink). */
+static void shrink_plan(const hy_files *call, hy_memory *memory)
+{
+    const int64_t cap  = hy_meter_cap(&memory->meter);
+    const int64_t used = hy_max(memory->expected, hy_meter_used(&memory->meter));
+
+    if (call->shrink > 1 && cap > used)
+        memory->expected = cap - (cap - used) / call->shrink;
+}
+
 static hybrid_status make_plan(hy_spgemm *p, const hybrid_csr *A, const hybrid_csr *B,
                                hybrid_plan **plan)
 {
@@ -86,6 +97,7 @@ static hybrid_status make_plan(hy_spgemm *p, const hybrid_csr *A, const hybrid_c
     const hy_one_shot one_shot = {0};
 
     HY_TRY(expect_rows(p, memory));
+    shrink_plan(&p->call, memory);
     const hybrid_status status =
         hy_plan_make(p->call.engine, A, B, 0, &p->call.options, &one_shot, plan);
     memory->expected = 0;

@@ -94,7 +94,8 @@ static int may_shrink(const writing *w)
 }
 
 /* Ranges get shares of free memory by estimate. If that leaves too little for workspaces
-   or for an uncommonly dense chunk, the product goes on with ranges of half the size. */
+   or for an uncommonly dense chunk, the product goes on with smaller ranges and chunks.
+ */
 static hybrid_status multiply(writing *w)
 {
     hybrid_status status = HYBRID_OK;

@@ -115,9 +115,8 @@ static const char *describe(const hy_backend *self)
 }
 
 /* Returns how many bytes the buffers of chunks may take: the budget that the caller set
-   (device_bytes), else MEMORY. If host memory has a budget, too, they take at most a
-   quarter of what other arrays leave of it (hy_memory.expected): a sink that assembles a
-   chunk and the workspaces of workers take about as much. */
+   (device_bytes), else MEMORY. If host memory has a budget, too, they take at most half
+   of what other arrays leave of it (hy_memory.expected). */
 static size_t memory_of(const hy_backend *self)
 {
     const hy_meter *all  = &self->ctx->memory.meter;
@@ -125,9 +124,9 @@ static size_t memory_of(const hy_backend *self)
     const int64_t others = hy_max(hy_meter_used(all), self->ctx->memory.expected) - own;
     const int64_t cap    = self->device.cap > 0 ? self->device.cap : MEMORY;
 
-    if (hy_memory_holds(self->ctx, others + 4 * hy_min(cap, INT64_MAX / 8)))
+    if (hy_memory_holds(self->ctx, others + 2 * hy_min(cap, INT64_MAX / 4)))
         return (size_t)cap;
-    return (size_t)hy_max(1, hy_min(cap, (hy_meter_cap(all) - others) / 4));
+    return (size_t)hy_max(1, hy_min(cap, (hy_meter_cap(all) - others) / 2));
 }
 
 static void rates(const hy_backend *self, hy_rates *out)
