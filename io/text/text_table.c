@@ -83,7 +83,7 @@ static char find_separator(const char *p)
 
 int hy_is_comments(const char *text)
 {
-    return *first_line(text) == '\0';
+    return (*text == '#' || *text == '%') && *first_line(text) == '\0';
 }
 
 hy_text_table hy_text_table_of(const char *text, char separator)

@@ -19,7 +19,8 @@ typedef struct hy_text_table {
    between columns; 0: the first line shows it. */
 hy_text_table hy_text_table_of(const char *text, char separator);
 
-/* Returns 1 if the text, which ends in a 0, holds nothing but comments and blank lines. */
+/* Returns 1 if the text, which ends in a 0, begins with a comment and holds nothing but
+   comments and blank lines. */
 int hy_is_comments(const char *text);
 
 /* Returns 1 if the text, which ends in a 0, begins like a Harwell-Boeing or

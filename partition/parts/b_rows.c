@@ -247,13 +247,15 @@ static hy_b_range *other_range(hy_b_rows *rows)
 static int64_t used_then(const hy_b_rows *rows, const hy_b_range *range,
                          const hybrid_csr *A, int64_t begin)
 {
-    const int64_t end = expected_end(rows, A, begin);
+    const hybrid_csr *B = rows->source->csr;
+    const int64_t end   = expected_end(rows, A, begin);
     const int64_t of_a =
         (end - begin) * 8 + (hy_offset(A, end) - hy_offset(A, begin)) * 4;
+    const int64_t of_b =
+        hy_min(rows->bytes, B->rows * ROW_BYTES + B->nnz * entry_bytes(rows));
     const int64_t has = range->offsets.bytes + range->entries.bytes + range->of_a.bytes;
 
-    return hy_meter_used(&rows->source->ctx->memory.meter) +
-           hy_max(0, rows->bytes + of_a - has);
+    return hy_meter_used(&rows->source->ctx->memory.meter) + hy_max(0, of_b + of_a - has);
 }
 
 /* Starts to gather rows of A from `begin` on. */
