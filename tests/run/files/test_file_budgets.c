@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "support/engines/capped.h"
 #include "support/engines/io_fixture.h"
+#include "support/engines/open_host.h"
 #include "support/inputs/cases.h"
 #include "support/inputs/stored.h"
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/data/csr.h"
-#include "support/engines/capped.h"
 #include "support/engines/io_fixture.h"
 #include "support/engines/open_host.h"
 #include "support/inputs/cases.h"
