@@ -30,9 +30,9 @@ typedef struct hy_memory {
     int64_t (*limit)(int64_t times); /* reads the limit of host memory again (cgroup.h);
                                         NULL: meter.cap is fixed */
     int grown;        /* 1: the limit has grown since the engine was opened */
-    int64_t expected; /* bytes that will be in use while a plan runs that is being made,
-                         without its own: a reader is allocating some of them. 0: as many
-                         as `meter` counts. Set and read by the calling thread */
+    int64_t expected; /* bytes of host memory that other arrays will use while the next
+                         plan runs; a reader may still be allocating some of them. 0: the
+                         bytes that `meter` counts. Set and read by the calling thread */
     int64_t failures; /* tests: the allocation that lowers this from 1 to 0 fails; 0:
                          none */
 } hy_memory;

@@ -36,7 +36,7 @@ void hy_message_aside(hy_message *aside)
     redirected = aside;
 }
 
-hy_message *hy_message_is_aside(void)
+hy_message *hy_message_get_aside(void)
 {
     return redirected;
 }

@@ -24,7 +24,7 @@ void hy_message_clear(hy_message *message);
 void hy_message_aside(hy_message *aside);
 
 /* Returns what the calling thread passed to hy_message_aside() last; NULL if nothing. */
-hy_message *hy_message_is_aside(void);
+hy_message *hy_message_get_aside(void);
 
 /* Drops the sentences of the calling thread between hy_message_hush() and
    hy_message_heed(). `unheard` belongs to the caller. */

@@ -252,7 +252,7 @@ static hy_loop loop_of(hy_pool *pool, hy_urgency urgency, int64_t begin, int64_t
                      .pieces  = begin < end ? (end - begin - 1) / grain + 1 : 0,
                      .part    = hy_pool_worker(pool),
                      .work    = hy_work_now(),
-                     .aside   = hy_message_is_aside()};
+                     .aside   = hy_message_get_aside()};
 }
 
 /* Queues the loop. One worker is woken for every `fine` pieces. */

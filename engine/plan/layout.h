@@ -42,7 +42,8 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout);
 void hy_layout_free(const hy_product *product, hy_layout *layout);
 
 /* Chooses the packs of A that will be cached on the device, and marks their chunks
-   (hy_chunk.cached). As many packs are cached as fit beside B or X and the slots. */
+   (hy_chunk.cached). Packs are cached until the memory beside B or X and the slots is
+   full. */
 void hy_layout_cache(const hy_portion *portion, hy_layout *layout);
 
 /* hy_layout_cache_beside() does what hy_layout_cache() does, but beside `image_room`

@@ -84,33 +84,33 @@ static hybrid_status multiply_rest(writing *w)
     return status;
 }
 
-/* Returns 1 if the product may go on with smaller ranges, after memory was short within a
-   budget that the caller set. */
-static int may_shrink(const writing *w)
+/* Lets the product go on with smaller ranges and chunks, after memory was short. Returns
+   0 if it may not: the caller set no budget, the ranges are small already, or the writer
+   has received a part of some rows. */
+static int shrink(writing *w)
 {
-    const hy_files *call = &w->parts.call;
+    hy_files *call = &w->parts.call;
 
-    return call->engine->ctx.memory.strict && !w->writes && call->shrink < MOST_SHRINK;
+    if (!call->engine->ctx.memory.strict || w->writes || call->shrink == MOST_SHRINK)
+        return 0;
+    hy_message_clear(&call->engine->ctx.message);
+    call->shrink *= 2;
+    share_memory(w);
+    return 1;
 }
 
 /* Ranges get shares of free memory by estimate. If that leaves too little for workspaces
-   or for an uncommonly dense chunk, the product goes on with smaller ranges and chunks.
- */
+   or for an uncommonly dense chunk, smaller ranges are tried. */
 static hybrid_status multiply(writing *w)
 {
-    hybrid_status status = HYBRID_OK;
+    hybrid_status status;
 
     HY_TRY(open_result(w));
     HY_TRY(hy_spgemm_read_small(&w->parts));
     const int64_t rows = w->parts.A.source.rows;
-    if (w->next < rows || rows == 0)
-        status = multiply_rest(w);
-    while (status == HYBRID_NO_MEMORY && may_shrink(w)) {
-        hy_message_clear(&w->parts.call.engine->ctx.message);
-        w->parts.call.shrink *= 2;
-        share_memory(w);
-        status = multiply_rest(w);
-    }
+    do
+        status = w->next < rows || rows == 0 ? multiply_rest(w) : HYBRID_OK;
+    while (status == HYBRID_NO_MEMORY && shrink(w));
     w->parts.call.report.nnz_out = w->nnz;
     return status;
 }

@@ -20,8 +20,8 @@ static hybrid_status complain(void *arg, int part, int64_t begin, int64_t end)
     return hy_fail(ctx, HYBRID_IO_FAILED, "byte 7 cannot be read");
 }
 
-/* Begins a loop, of which workers alone draw the pieces, because this thread is none.
- *Sets over to 1 when it has ended. */
+/* Begins a loop and waits for its end. Workers draw all of its pieces, because the
+   calling thread is no worker. Then sets *over to 1. */
 static hybrid_status let_workers_complain(void *over)
 {
     hy_loop loop;
