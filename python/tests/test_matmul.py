@@ -246,7 +246,7 @@ def test_bad_out_is_refused(engine, rng):
 
 @pytest.mark.parametrize("factor", ["2", 2j, None])
 def test_factors_are_real_numbers(engine, factor, tmp_path):
-    A, X = sp.eye_array(4, format="csr"), np.ones((4, 2))
+    A, X = sp.csr_array(np.eye(4)), np.ones((4, 2))
     plan = engine.plan(A, X)
     for product in (engine.matmul, plan):
         with pytest.raises(hs.OperandTypeError, match="alpha must be a real number, not"):
@@ -259,7 +259,7 @@ def test_factors_are_real_numbers(engine, factor, tmp_path):
 
 
 def test_an_operand_that_must_be_sparse_is_named(engine, tmp_path):
-    A, X = sp.eye_array(4, format="csr"), np.ones((4, 2))
+    A, X = sp.csr_array(np.eye(4)), np.ones((4, 2))
     for call in (
         lambda: engine.write_mtx(tmp_path / "X.mtx", X),
         lambda: engine.aslinearoperator(X),
