@@ -9,8 +9,8 @@
 # Options, such as --threads 8, go to every run of hybrid_spmm_bench. Exit code 1 if a run fails.
 # Environment: BENCH = the program (build/release/bin/hybrid_spmm_bench), PYTHON (python3), DATA =
 # folder with real matrices as .mtx.xz, LIMIT = seconds for each problem (60), BACKEND (cuda), PARTS =
-# those of "squares real f64 pinned each devices host orders dense" that are measured (all), COMMIT
-# if there is no .git.
+# those of "squares real f64 pinned each devices host orders dense peers" that are measured (all),
+# COMMIT if there is no .git.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if (($# == 0)) || [[ $1 == -* ]]; then
@@ -89,9 +89,18 @@ dense() {
     measure spmm rmat:20,8 0,512M,256M,128M,64M,32M --cols 128
 }
 
-for part in ${PARTS:-squares real f64 pinned each devices host orders dense}; do
+# cuSPARSE has no budget: it gets the whole card, and the product in the same process.
+peers() {
+    local problem
+    for problem in stencil27:160 fem3:100 er:4000000,8 rmat:20,8; do
+        measure spgemm $problem 0 --peer cusparse
+        measure spmm $problem 0 --cols 128 --peer cusparse
+    done
+}
+
+for part in ${PARTS:-squares real f64 pinned each devices host orders dense peers}; do
     case $part in
-    squares | real | each | orders | dense) $part ;;
+    squares | real | each | orders | dense | peers) $part ;;
     f64) few_squares --type f64 ;;
     pinned) few_squares --pinned ;;
     devices) few_squares --devices "${DEVICES:-0,0}" ;;

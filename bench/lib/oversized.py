@@ -24,13 +24,14 @@ HEAD = {"spgemm": ["A*A", "device memory", "of B", "ms", "of the whole card", "o
                  "of the reference", "bytes up", "of the whole card", "chunks", "on the host",
                  "planning"]}
 DRAWN = ["stencil27:160", "fem3:100", "er:4000000,8", "rmat:20,8"]
-FIELDS = ["problem", "op", "engine", "device", "type", "cols", "pinned", "each", "row_order", "reps",
-          "devices", "device_memory", "host_memory", "rows", "columns_of_a", "nnz", "date",
+FIELDS = ["problem", "op", "engine", "peer", "device", "type", "cols", "pinned", "each",
+          "row_order", "reps", "devices", "device_memory", "host_memory", "rows", "columns_of_a", "nnz", "date",
           "commit", "seconds", "plan_s", "reference_s", "predicted_s", "chunks", "host_chunks",
           "bytes_up", "b_up", "least_b_up", "error"]
+OPTIONS = ("type", "pinned", "each", "row_order", "devices", "host_memory", "engine", "peer")
 USUAL = {"pinned": False, "each": False, "row_order": "natural", "reps": 3, "devices": 1,
-         "device_memory": 0, "host_memory": 0, "host_chunks": 0, "engine": "cuda", "b_up": -1,
-         "least_b_up": -1}
+         "device_memory": 0, "host_memory": 0, "host_chunks": 0, "engine": "cuda", "peer": None,
+         "b_up": -1, "least_b_up": -1}
 
 
 def shortened(line):
@@ -51,8 +52,7 @@ def products_of(lines):
     ops = {}
     for short in lines:
         line = USUAL | {"error": None, "columns_of_a": short["rows"]} | short
-        options = tuple(line[field] for field in ("type", "pinned", "each", "row_order",
-                                                  "devices", "host_memory", "engine"))
+        options = tuple(line[field] for field in OPTIONS)
         products = ops.setdefault(line["op"], {})
         products.setdefault((line["problem"], options), {})[line["device_memory"]] = line
     return ops
@@ -89,8 +89,12 @@ def best_order(line, products):
 
 
 def cells(line, whole, products):
+    dashes = ["-"] * (len(HEAD[line["op"]]) - 4)
     if line["error"]:
-        return ["fails"] + ["-"] * (len(HEAD[line["op"]]) - 4)
+        return ["fails"] + dashes
+    if line["peer"]:
+        return [f"{line['seconds'] * 1e3:.4g}", ratio(line, whole, "seconds"),
+                ratio(line, line, "seconds", "reference_s")] + dashes[2:]
     begin = [f"{line['seconds'] * 1e3:.4g}", ratio(line, whole, "seconds"),
              ratio(line, line, "seconds", "reference_s"), size(line.get("bytes_up", 0))]
     end = [f"{line['plan_s'] / line['seconds']:.1%}"]
@@ -110,16 +114,18 @@ def name_of(line):
     words += [f"{size(line['host_memory'])} of host memory"] if line["host_memory"] else []
     words += [f"{line['devices']} devices"] if line["devices"] > 1 else []
     words += ["CPU alone"] if line["engine"] == "host" else []
+    words += [summary.PEER_NAMES[line["peer"]]] if line["peer"] else []
     return ", ".join(words)
 
 
 def rows(products):
-    for lines in products.values():
+    for (problem, options), lines in products.items():
+        ours = products.get((problem, options[:-1] + (None,)), {})
         for budget in sorted(lines, key=lambda b: -b if b else float("-inf")):
             line = lines[budget]
             of = of_operand(line)
             yield [name_of(line), size(budget) if budget else "all", f"{of:.2f}" if of else "-",
-                   *cells(line, lines.get(0), products)]
+                   *cells(line, ours.get(0), products)]
 
 
 # ---- the picture -----------------------------------------------------------------------------
@@ -127,7 +133,7 @@ def rows(products):
 def panel_of(title, across, products):
     panel = Panel(title, across, "time, of the whole card", "xy")
     for kind, problem in zip(KINDS, DRAWN):
-        usual = ("f32", False, False, "natural", 1, 0, "cuda")
+        usual = ("f32", False, False, "natural", 1, 0, "cuda", None)
         lines = products.get((problem, usual), {})
         whole = lines.get(0)
         points = [(of_operand(line), line["seconds"] / whole["seconds"])

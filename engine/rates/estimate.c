@@ -300,7 +300,7 @@ static hy_estimate estimate_of(const hy_portion *portion, const hy_features *f,
                                const hy_layout *layout, int64_t times,
                                const hy_circumstances *found)
 {
-    hy_estimate e = {.chunks = layout->count * times};
+    hy_estimate e = {.chunks = layout->count * times, .slots = layout->depth};
 
     if (layout->count == 0)
         return e;

@@ -29,6 +29,7 @@ typedef struct hy_estimate {
     double stored_bytes;    /* bytes of host memory moved by storing the result */
     double call_s, chunk_s; /* fixed seconds per run and per chunk */
     int64_t chunks;
+    int slots; /* maximum number of chunks under way at once; 0: no limit */
 } hy_estimate;
 
 /* Facts that a run knows and its plan does not. */

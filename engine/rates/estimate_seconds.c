@@ -52,8 +52,17 @@ double hy_workers_seconds(const hy_estimate *e, const hy_rates *host)
     return norm(prepare, 2) + over(e->stored_bytes, host->mem_Bps);
 }
 
+/* Returns the seconds in which all chunks pass their stages, which take `stages` seconds
+   if only one chunk is under way at a time. The norm of the busy times counts, unless too
+   few slots keep the resources busy. */
+static double overlapped(const hy_estimate *e, double stages, const double *busy,
+                         int count)
+{
+    return fmax(norm(busy, count), e->slots > 0 ? stages / e->slots : 0);
+}
+
 /* The first chunk passes all stages one after the other. For the other chunks the stages
-   overlap, and the norm of the busy times counts. */
+   overlap. */
 double hy_seconds(const hy_estimate *e, const hy_rates *site, const hy_rates *host)
 {
     const double chunks = (double)hy_max(e->chunks, 1);
@@ -63,7 +72,7 @@ double hy_seconds(const hy_estimate *e, const hy_rates *site, const hy_rates *ho
                           e->device_s + over(e->down_bytes, site->d2h_Bps);
 
     return e->call_s + chunks * e->chunk_s + over(e->first_bytes, site->h2d_Bps) +
-           stages / chunks + (chunks - 1) / chunks * norm(busy, 4);
+           stages / chunks + (chunks - 1) / chunks * overlapped(e, stages, busy, 4);
 }
 
 /* Returns the estimate of one of `count` devices that bring the same image up between

@@ -5,17 +5,11 @@
 
 #include "base/data/csr.h"
 #include "base/data/min_max.h"
-#include "base/threads/pool.h"
 #include "engine/report/least.h"
+#include "engine/schedules/touch_samples.h"
 #include "partition/parts/passes.h"
 #include "partition/pattern/chunks.h"
 #include "partition/format/pack.h"
-#include "partition/pattern/touched.h"
-
-enum {
-    SAMPLES    = 4,      /* number of chunks for which gathered rows are counted */
-    ROWS_GRAIN = 1 << 14 /* rows of B for which one worker adds up entries at a time */
-};
 
 static int64_t pack_bytes(const hy_portion *portion, const hy_chunk *chunk,
                           const hy_features *f)
@@ -108,79 +102,15 @@ static int64_t packed_up(const hy_portion *portion, const hy_layout *layout)
     return sum;
 }
 
-/* Sum of the entries of some rows of B, which a parallel loop computes. */
-typedef struct entries {
-    const hybrid_csr *B;
-    const int32_t *rows;
-    int64_t sum; /* number of entries summed so far; atomic */
-} entries;
-
-static hybrid_status sum_entries(void *arg, int part, int64_t begin, int64_t end)
+/* Returns the bytes of the rows that a chunk would gather. */
+static int64_t brought(const hy_portion *portion, const hy_chunk *chunk,
+                       const hy_touch *touched)
 {
-    entries *e  = arg;
-    int64_t sum = 0;
+    hy_features f = chunk->features;
 
-    (void)part;
-    for (int64_t r = begin; r < end; r++)
-        sum += hy_offset(e->B, (int64_t)e->rows[r] + 1) - hy_offset(e->B, e->rows[r]);
-    __atomic_fetch_add(&e->sum, sum, __ATOMIC_RELAXED);
-    return HYBRID_OK;
-}
-
-/* Sets *out to the number of rows of B or X that a chunk would gather and to the number
-   of entries in these rows of B. The latter is 0 for SpMM. */
-static hybrid_status touch(const hy_portion *portion, const hy_chunk *chunk,
-                           const hybrid_csr *A, const hybrid_csr *B, hy_touch *out)
-{
-    hy_context *ctx      = &portion->product->engine->ctx;
-    hybrid_status status = HYBRID_OK;
-    hy_touched touched;
-
-    HY_TRY_ELSE_DONE(hy_touched_find(ctx, A, chunk->row_begin, chunk->row_end, &touched));
-    entries e = {B, touched.rows, 0};
-    if (B)
-        HY_TRY_ELSE_DONE(hy_pool_for(ctx->pool, HY_PLAN, 0, touched.count, ROWS_GRAIN,
-                                     sum_entries, &e));
-    *out = (hy_touch){touched.count, e.sum};
-done:
-    hy_touched_free(ctx, &touched);
-    return status;
-}
-
-typedef struct sampling {
-    const hy_portion *portion;
-    const hybrid_csr *A, *B;
-    int64_t count;
-    hy_chunk chunks[SAMPLES];
-    hy_touch touched[SAMPLES]; /* for each sampled chunk, the rows that it would gather */
-} sampling;
-
-static hybrid_status touch_samples(void *arg, int part, int64_t begin, int64_t end)
-{
-    sampling *s = arg;
-
-    (void)part;
-    for (int64_t k = begin; k < end; k++)
-        HY_TRY(touch(s->portion, &s->chunks[k], s->A, s->B, &s->touched[k]));
-    return HYBRID_OK;
-}
-
-static hybrid_status count_samples(sampling *s)
-{
-    hy_pool *pool = s->portion->product->engine->ctx.pool;
-
-    return hy_pool_for(pool, HY_PLAN, 0, s->count, 1, touch_samples, s);
-}
-
-/* Returns the bytes of the gathered rows of sample k. */
-static int64_t brought(const sampling *s, int64_t k)
-{
-    hy_features f = s->chunks[k].features;
-
-    f.gather_rows = s->touched[k].rows;
-    f.gather_nnz  = s->touched[k].nnz;
-    return pack_bytes(s->portion, &s->chunks[k], &f) -
-           own_bytes(s->portion, &s->chunks[k]);
+    f.gather_rows = touched->rows;
+    f.gather_nnz  = touched->nnz;
+    return pack_bytes(portion, chunk, &f) - own_bytes(portion, chunk);
 }
 
 /* Estimates the bytes up if each chunk gathered the rows of B or X that it touches. The
@@ -192,14 +122,14 @@ static hybrid_status find_gathered_up(const hy_portion *portion, const hy_layout
 {
     const int64_t col_blocks = hy_image_col_blocks(&layout->image);
     const int64_t count      = layout->count / col_blocks;
-    sampling s  = {.portion = portion, .A = A, .B = B, .count = hy_min(count, SAMPLES)};
+    hy_touch_samples s       = {.count = hy_min(count, HY_TOUCH_SAMPLES)};
     int64_t nnz = 0, bytes = 0;
 
     for (int64_t k = 0; k < s.count; k++)
         s.chunks[k] = layout->chunks[(2 * k + 1) * count / (2 * s.count)];
-    HY_TRY(count_samples(&s));
+    HY_TRY(hy_touch_count(portion, A, B, &s));
     for (int64_t k = 0; k < s.count; k++) {
-        bytes += brought(&s, k);
+        bytes += brought(portion, &s.chunks[k], &s.touched[k]);
         nnz += s.chunks[k].features.nnz;
     }
     *up = 0;
@@ -208,51 +138,6 @@ static hybrid_status find_gathered_up(const hy_portion *portion, const hy_layout
     if (nnz > 0)
         *up += (int64_t)((double)bytes * (double)col_blocks *
                          (double)portion->profile.features.nnz / (double)nnz);
-    return HYBRID_OK;
-}
-
-/* Returns the rows of a gathered chunk that fills its slot. On average 16 * tile_fill of
-   16 neighbouring rows of A share a row of B or X. */
-static int64_t rows_of_slot(const hy_portion *portion, const hy_layout *asked)
-{
-    hy_features all     = portion->profile.features;
-    const double shared = fmax(1, 16 * all.tile_fill);
-    const double slot =
-        (double)portion->rates.memory / (double)(asked->share * asked->depth);
-
-    all.gather_rows    = (int64_t)((double)all.nnz / shared);
-    all.gather_nnz     = portion->product->op == HY_SPGEMM ? all.products : 0;
-    const hy_cost cost = portion->variant->cost(&all, &portion->rates);
-    const double bytes = (double)hy_cost_bytes(&cost) / (double)hy_max(all.rows, 1);
-    return hy_max(1, (int64_t)fmin((double)all.rows, slot / bytes));
-}
-
-hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
-                                hy_touch *out)
-{
-    const hy_portion *portion = p->portion;
-    const int64_t all         = portion->profile.features.rows;
-    const int64_t rows        = rows_of_slot(portion, asked);
-    double nnz                = 0;
-    sampling s                = {
-                       .portion = portion, .A = p->A, .B = p->B, .count = hy_min(all / rows, SAMPLES)};
-
-    *out = (hy_touch){.rows = 0};
-    for (int64_t k = 0; k < s.count; k++) {
-        const int64_t begin =
-            portion->profile.begin + (2 * k + 1) * (all - rows) / (2 * s.count);
-        s.chunks[k] = (hy_chunk){.row_begin = begin, .row_end = begin + rows};
-    }
-    HY_TRY(count_samples(&s));
-    for (int64_t k = 0; k < s.count; k++) {
-        out->rows += s.touched[k].rows;
-        out->nnz += s.touched[k].nnz;
-        nnz += (double)(hy_offset(p->A, s.chunks[k].row_end) -
-                        hy_offset(p->A, s.chunks[k].row_begin));
-    }
-    const double times = nnz > 0 ? (double)portion->profile.features.nnz / nnz : 0;
-    *out               = (hy_touch){.rows = (int64_t)(times * (double)out->rows),
-                                    .nnz  = (int64_t)(times * (double)out->nnz)};
     return HYBRID_OK;
 }
 

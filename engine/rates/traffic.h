@@ -17,12 +17,6 @@ int64_t hy_traffic_first(const hy_portion *portion);
    already. */
 double hy_traffic_cached(const hy_portion *portion);
 
-/* Estimates the gathered rows before the gathered layout `asked` is cut. Rows are counted
-   for a few ranges of rows of the length of a chunk, and scaled up by the number of
-   entries of A. */
-hybrid_status hy_traffic_sample(const hy_planning *p, const hy_layout *asked,
-                                hy_touch *out);
-
 /* Returns 1 if A and B are the same arrays and kernels can read rows of A in the B on the
    device. */
 int hy_traffic_same(const hy_portion *portion, const hybrid_csr *A, const hybrid_csr *B);

@@ -6,7 +6,7 @@
    hy_planning.touch keeps the result for other schedules. */
 #include "engine/schedules/gathering.h"
 
-#include "engine/rates/traffic.h"
+#include "engine/schedules/touch_samples.h"
 
 static hy_layout asked_for(const hy_portion *portion, hy_axis axis, int slots)
 {
@@ -47,7 +47,7 @@ hybrid_status hy_gathering_cost(const hy_planning *p, hy_axis axis, hy_estimate 
     const hy_layout asked = asked_for(p->portion, axis, hy_slots_fewer(p->portion));
 
     if (p->touch->rows < 0)
-        HY_TRY(hy_traffic_sample(p, &asked, p->touch));
+        HY_TRY(hy_touch_estimate(p, &asked, p->touch));
     *out = bring(p, axis, *p->touch);
     return HYBRID_OK;
 }
@@ -58,6 +58,7 @@ hybrid_status hy_gathering_cut(const hy_planning *p, hy_axis axis, hy_layout *ou
 {
     const int slots         = hy_slots_fewer(p->portion);
     const hy_layout asked[] = {asked_for(p->portion, axis, slots),
+                               asked_for(p->portion, axis, (3 * slots + 3) / 4),
                                asked_for(p->portion, axis, (slots + 1) / 2),
                                asked_for(p->portion, axis, 1)};
 

@@ -11,6 +11,7 @@
 
 enum {
     PACK_ROWS    = 1 << 14, /* rows that one worker packs at a time */
+    LIST_ROWS    = 1 << 12, /* rows of B that one worker looks up at a time */
     PACK_ENTRIES = 1 << 16
 };
 
@@ -52,8 +53,12 @@ typedef struct packing {
     int64_t *row_ptr;
     int32_t *col;
     char *val;
-    hy_touched touched;
-    hy_ring ring; /* ring of rows of X; 0 rows if there is none */
+    const int32_t *rows; /* rows of B that the chunk brings; borrowed */
+    int64_t count;       /* number of these rows */
+    int each; /* 1: the chunk brings a row of B for each of its entries; else each row
+                 that it touches once */
+    hy_touched touched; /* empty if `each` is 1 */
+    hy_ring ring;       /* ring of rows of X; 0 rows if there is none */
     int64_t *gather_row_ptr;
     int32_t *gather_col;
     char *gather_val;
@@ -115,6 +120,12 @@ static hybrid_status place_cols(const packing *p, const int32_t *col, int64_t be
     return inside ? HYBRID_OK : hy_pack_outside(p->job);
 }
 
+static void number_entries(int32_t *col, int64_t begin, int64_t end)
+{
+    for (int64_t k = begin; k < end; k++)
+        col[k] = (int32_t)k;
+}
+
 static hybrid_status pack_entries(void *arg, int part, int64_t begin, int64_t end)
 {
     const packing *p   = arg;
@@ -124,6 +135,8 @@ static hybrid_status pack_entries(void *arg, int part, int64_t begin, int64_t en
     (void)part;
     if (p->ring.rows > 0)
         HY_TRY(place_cols(p, col, begin, end));
+    else if (p->each)
+        number_entries(p->col, begin, end);
     else if (p->touched.rows)
         hy_renumber(&p->touched, col + begin, end - begin, p->col + begin);
     else
@@ -151,7 +164,7 @@ static hybrid_status gather_b_rows(void *arg, int part, int64_t begin, int64_t e
 
     (void)part;
     for (int64_t r = begin; r < end; r++) {
-        const int64_t from = hy_offset(B, p->touched.rows[r]);
+        const int64_t from = hy_offset(B, p->rows[r]);
         const int64_t to   = p->gather_row_ptr[r];
         const size_t n     = (size_t)(p->gather_row_ptr[r + 1] - to);
         memcpy(p->gather_col + to, hy_cols(B) + from, n * 4);
@@ -167,7 +180,7 @@ static hybrid_status gather_b_rows(void *arg, int part, int64_t begin, int64_t e
 static int64_t *list_of(const packing *p)
 {
     const size_t room = p->job->pack.bytes - p->job->pack.at[HY_GATHER_COL];
-    const int fits    = (size_t)p->touched.count * sizeof(int64_t) <= room;
+    const int fits    = (size_t)p->count * sizeof(int64_t) <= room;
 
     return hy_job_collects(p->job) && fits ? (void *)p->gather_col : NULL;
 }
@@ -179,7 +192,7 @@ static hybrid_status gather_b_lengths(void *arg, int part, int64_t begin, int64_
 
     (void)part;
     for (int64_t r = begin; r < end; r++) {
-        const int64_t row = p->touched.rows[r], from = hy_offset(B, row);
+        const int64_t row = p->rows[r], from = hy_offset(B, row);
         p->gather_row_ptr[r] = hy_offset(B, row + 1) - from;
         if (p->list)
             p->list[r] = from;
@@ -191,10 +204,10 @@ static hybrid_status gather_b(packing *p)
 {
     const hy_features *f = &p->job->chunk->features;
     hy_context *ctx      = p->job->problem->ctx;
-    const int64_t rows   = p->touched.count;
+    const int64_t rows   = p->count;
 
     p->list = list_of(p);
-    HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, rows, PACK_ROWS, gather_b_lengths, p));
+    HY_TRY(hy_pool_for(ctx->pool, HY_PACK, 0, rows, LIST_ROWS, gather_b_lengths, p));
     HY_TRY(hy_prefix_sum(ctx, p->gather_row_ptr, rows));
     if (!hy_pack_as_planned(p->job, p->gather_row_ptr[rows], f->gather_nnz))
         return hy_pack_changed(p->job, "touch", p->gather_row_ptr[rows], "entries of B",
@@ -209,10 +222,28 @@ static hybrid_status gather_b(packing *p)
 
 /* ---- the pack ---------------------------------------------------------------- */
 
+/* Returns 1 if the plan has room for a row of B for each entry of the chunk. It has if
+   hardly any two entries touch the same row (partition/pattern/gathered.c). Sending these
+   rows twice takes less time than finding and numbering the rows that are touched. */
+static int has_room_for_each(const hy_job *job)
+{
+    const hy_features *f = &job->chunk->features;
+
+    return job->chunk->fewer && f->gather_rows >= f->nnz && f->gather_nnz >= f->products;
+}
+
 static hybrid_status gather(packing *p)
 {
-    HY_TRY(hy_pack_touched(p->job, &p->touched));
-    if (p->touched.count == 0)
+    p->each = has_room_for_each(p->job);
+    if (p->each) {
+        p->rows  = hy_cols(p->A) + p->first;
+        p->count = p->job->chunk->features.nnz;
+    } else {
+        HY_TRY(hy_pack_touched(p->job, &p->touched));
+        p->rows  = p->touched.rows;
+        p->count = p->touched.count;
+    }
+    if (p->count == 0)
         return HYBRID_OK;
     return p->job->problem->op == HY_SPMM ? hy_pack_x(p->job, &p->touched, p->gather_val)
                                           : gather_b(p);
