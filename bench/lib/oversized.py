@@ -47,6 +47,13 @@ def shortened(line):
     return kept
 
 
+def kept_lines(lines):
+    """Returns the short lines that the tables use."""
+    ops = products_of(map(shortened, lines))
+    return [shortened(line) for products in ops.values() for budgets in products.values()
+            for line in budgets.values()]
+
+
 def products_of(lines):
     """Returns {op: {(problem, options): {bytes of device memory, or 0 without a cap: line}}}."""
     ops = {}
@@ -54,8 +61,16 @@ def products_of(lines):
         line = USUAL | {"error": None, "columns_of_a": short["rows"]} | short
         options = tuple(line[field] for field in OPTIONS)
         products = ops.setdefault(line["op"], {})
-        products.setdefault((line["problem"], options), {})[line["device_memory"]] = line
+        budgets = products.setdefault((line["problem"], options), {})
+        budgets[line["device_memory"]] = better(line, budgets.get(line["device_memory"]))
     return ops
+
+
+def better(line, before):
+    """Returns the line that counts: the latest, or that of a peer's fastest algorithm."""
+    if not before or not line["peer"] or before["error"]:
+        return line
+    return before if line["error"] or line["seconds"] > before["seconds"] else line
 
 
 # ---- cells -----------------------------------------------------------------------------------
@@ -178,8 +193,7 @@ def main():
     if not os.path.isdir(path):
         print(tables(summary.read([path])), end="")
         return
-    lines = [shortened(line)
-             for line in summary.read([os.path.join(path, "oversized-raw.jsonl")])]
+    lines = kept_lines(summary.read([os.path.join(path, "oversized-raw.jsonl")]))
     put(os.path.join(path, "oversized.jsonl"),
         "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
     put(os.path.join(path, "oversized.md"), tables(lines))

@@ -58,7 +58,6 @@ hybrid_status hy_gathering_cut(const hy_planning *p, hy_axis axis, hy_layout *ou
 {
     const int slots         = hy_slots_fewer(p->portion);
     const hy_layout asked[] = {asked_for(p->portion, axis, slots),
-                               asked_for(p->portion, axis, (3 * slots + 3) / 4),
                                asked_for(p->portion, axis, (slots + 1) / 2),
                                asked_for(p->portion, axis, 1)};
 

@@ -171,7 +171,6 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
         {.image = image, .depth = resident ? slots : 0, .share = HY_RESIDENT_SHARE},
         {.image = image, .depth = slots, .share = 1},
         {.image = image, .depth = fewer, .share = 1},
-        {.image = image, .depth = (3 * fewer + 3) / 4, .share = 1},
         {.image = image, .depth = (fewer + 1) / 2, .share = 1}};
 
     HY_TRY(hy_schedule_first(p, asked, sizeof asked / sizeof *asked, out));
