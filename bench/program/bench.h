@@ -31,6 +31,8 @@ typedef struct bench_options {
     int64_t        widths[BENCH_WIDTHS];
     int            width_count;
     int64_t        chunk_rows;    /* rows of each chunk; 0: the planner's choice */
+    int            slots;         /* mode "end": maximum number of chunks in flight; 0: the
+                                     planner's choice */
     size_t         device_memory; /* most bytes of device memory that the library may use
                                      on each device in the calls that are timed now; 0: no
                                      cap. One of `memories` */

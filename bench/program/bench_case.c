@@ -123,6 +123,7 @@ static hybrid_plan_options plan_options(const bench_case *c, const char *variant
     o.flags =
         (options->tf32 ? HYBRID_ALLOW_TF32 : 0) | (options->explain ? HYBRID_EXPLAIN : 0);
     o.variant    = variant;
+    o.depth      = options->slots;
     o.chunk_rows = options->chunk_rows;
     o.order      = options->order;
     o.split      = options->split;

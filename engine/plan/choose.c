@@ -11,6 +11,14 @@
 #include "engine/plan/grain.h"
 #include "engine/rates/traffic.h"
 
+enum { MANY_CHUNKS = 32 };
+
+/* Share of the time with four slots that two slots must be predicted to take. Measured on
+   an H100 with budgets below the bytes of B: six products with predicted shares of 0.47
+   to 0.6 took 0.46 to 0.72 of the time, and eight with shares of 0.72 to 1.17 took 0.75
+   to 1.46 (bench/results/2026-11-26-h100-neighbour.jsonl, mode "slots"). */
+static const double MUCH_SOONER = 0.65;
+
 /* Smallest and largest hy_features.tile_fill of 16 neighbouring rows of A: no two of
    these rows share a column, or all have the same columns. */
 static const double LEAST_FILL = 1.0 / 16, MOST_FILL = 1;
@@ -74,6 +82,54 @@ static hybrid_status find_cost(hy_choice *c, hy_option *o)
     return HYBRID_OK;
 }
 
+/* ---- fewer slots ----------------------------------------------------------------- */
+
+/* Returns 1 if larger slots, half as many, may be worth cutting: the chunks of an SpGEMM
+   are many, and a run with half as many would be much sooner. A ring holds what all
+   chunks in flight touch, so larger slots would leave it less room for larger chunks. */
+static int may_halve(const hy_choice *c, const hy_option *o)
+{
+    const hy_planning *p       = &c->planning;
+    const hy_circumstances now = hy_circumstances_planned(p->portion, p->A, p->B);
+    hy_layout half             = o->layout;
+
+    half.depth /= 2;
+    if (p->product->op != HY_SPGEMM || p->product->options.depth > 0 || half.depth < 2 ||
+        o->layout.count < MANY_CHUNKS || hy_image_is_ring(&o->layout.image))
+        return 0;
+    const hy_estimate e =
+        hy_estimate_even(p->portion, &p->features, &half, 0, o->layout.count / 2, &now);
+    return hy_estimate_seconds(p->portion, &e) < MUCH_SOONER * o->seconds;
+}
+
+/* Cuts the product for half as many slots, and takes this layout if it is predicted to be
+   much sooner. Chunks in larger slots share more rows of B, and each chunk costs time on
+   the driver and on a device that waits for its longest rows. With two slots more stages
+   wait for each other, which estimates do not see in full. */
+static hybrid_status cut_half(hy_choice *c, hy_option *o)
+{
+    hy_planning with = c->planning;
+    hy_option fewer  = *o;
+    hy_context *ctx  = &with.product->engine->ctx;
+
+    if (!may_halve(c, o))
+        return HYBRID_OK;
+    with.slots                 = o->layout.depth / 2;
+    const hybrid_status status = o->schedule->cut(&with, &fewer.layout);
+    if (status == HYBRID_NO_DEVICE_MEMORY)
+        hy_message_clear(&ctx->message);
+    if (status != HYBRID_OK || fewer.layout.depth == 0)
+        return status == HYBRID_NO_DEVICE_MEMORY ? HYBRID_OK : status;
+    fewer.seconds = hy_schedule_layout_s(&with, &fewer.layout);
+    if (fewer.seconds < MUCH_SOONER * o->seconds) {
+        hy_layout_free(with.product, &o->layout);
+        *o = fewer;
+    } else {
+        hy_layout_free(with.product, &fewer.layout);
+    }
+    return HYBRID_OK;
+}
+
 static hybrid_status cut(hy_choice *c, hy_option *o)
 {
     const hy_portion *portion  = c->planning.portion;
@@ -90,7 +146,8 @@ static hybrid_status cut(hy_choice *c, hy_option *o)
         return status;
     }
     o->seconds = hy_schedule_layout_s(&c->planning, &o->layout);
-    o->up      = hy_traffic_dense_up(portion, &o->layout);
+    HY_TRY(cut_half(c, o));
+    o->up = hy_traffic_dense_up(portion, &o->layout);
     return HYBRID_OK;
 }
 

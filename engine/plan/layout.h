@@ -22,6 +22,8 @@ typedef struct hy_planning {
     double host_s;       /* predicted seconds of the host, where unknown features have the
                             worst values for it; INFINITY if the host may not compute in
                             place of the device */
+    int slots; /* slots that a schedule should prefer, if the caller of the library asks for
+                  no number; 0: the schedule's choice */
     hy_extents *extents; /* first and last columns of the entries in blocks of rows of A;
                             computed at first use (schedule.h) */
     hy_touch *touch;     /* rows of B or X that gathering chunks touch; touch->rows is -1

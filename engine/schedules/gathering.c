@@ -20,7 +20,7 @@ static hy_layout asked_for(const hy_portion *portion, hy_axis axis, int slots)
    or X with touch.nnz entries. */
 static hy_estimate bring(const hy_planning *p, hy_axis axis, hy_touch touch)
 {
-    const hy_layout asked = asked_for(p->portion, axis, hy_slots_fewer(p->portion));
+    const hy_layout asked = asked_for(p->portion, axis, hy_slots_fewer(p));
     hy_planning with      = *p;
 
     with.features.gather_rows = touch.rows;
@@ -44,7 +44,7 @@ hy_estimate hy_gathering_promise(const hy_planning *p, hy_axis axis)
 
 hybrid_status hy_gathering_cost(const hy_planning *p, hy_axis axis, hy_estimate *out)
 {
-    const hy_layout asked = asked_for(p->portion, axis, hy_slots_fewer(p->portion));
+    const hy_layout asked = asked_for(p->portion, axis, hy_slots_fewer(p));
 
     if (p->touch->rows < 0)
         HY_TRY(hy_touch_estimate(p, &asked, p->touch));
@@ -56,7 +56,7 @@ hybrid_status hy_gathering_cost(const hy_planning *p, hy_axis axis, hy_estimate 
    and kernels do not overlap. */
 hybrid_status hy_gathering_cut(const hy_planning *p, hy_axis axis, hy_layout *out)
 {
-    const int slots         = hy_slots_fewer(p->portion);
+    const int slots         = hy_slots_fewer(p);
     const hy_layout asked[] = {asked_for(p->portion, axis, slots),
                                asked_for(p->portion, axis, (slots + 1) / 2),
                                asked_for(p->portion, axis, 1)};

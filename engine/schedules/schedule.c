@@ -25,19 +25,21 @@ const hy_schedule *const hy_schedules[] = {
 
 /* ---- sizes --------------------------------------------------------------------- */
 
-/* Returns options.depth if it is set. Else returns one slot if operands and result are in
-   device memory, because there are no copies to overlap with. Returns two slots (with one
-   thread: one) for an SpGEMM on a host with few cores: a core begins the next chunk while
-   others end the one before. Otherwise returns DEPTH. */
-int hy_slots_fewer(const hy_portion *portion)
+/* Returns options.depth or p->slots if they are set. Else returns one slot if operands
+   and result are in device memory, because there are no copies to overlap with. Returns
+   two slots (with one thread: one) for an SpGEMM on a host with few cores: a core begins
+   the next chunk while others end the one before. Otherwise returns DEPTH. */
+int hy_slots_fewer(const hy_planning *p)
 {
-    const hy_product *product = portion->product;
+    const hy_product *product = p->product;
 
     if (product->options.depth > 0)
         return product->options.depth;
+    if (p->slots > 0)
+        return p->slots;
     if (hy_product_in_gpu_memory(product))
         return 1;
-    if (!hy_portion_by_few(portion))
+    if (!hy_portion_by_few(p->portion))
         return DEPTH;
     return hy_pool_threads(product->engine->ctx.pool) == 1 ? 1 : 2;
 }
@@ -46,8 +48,9 @@ int hy_slots_fewer(const hy_portion *portion)
    Workers pack the chunks of an SpMM and store its rows of Y. With more slots, other
    chunks are ready while one waits for the device. But the buffers of all chunks in
    flight must stay in the last-level cache. */
-int hy_slots(const hy_portion *portion)
+int hy_slots(const hy_planning *p)
 {
+    const hy_portion *portion = p->portion;
     const hy_product *product = portion->product;
     const hy_features *f      = &portion->profile.features;
     const size_t bytes        = (size_t)hy_csr_bytes(f->rows, f->nnz, f->type) +
@@ -57,7 +60,7 @@ int hy_slots(const hy_portion *portion)
         hy_portion_on_device(portion) && !hy_product_in_gpu_memory(product) &&
         bytes / CHUNKS * DEPTH_SMALL <= CACHED_BYTES)
         return DEPTH_SMALL;
-    return hy_slots_fewer(portion);
+    return hy_slots_fewer(p);
 }
 
 /* ---- rings --------------------------------------------------------------------- */

@@ -50,8 +50,8 @@ extern const hy_schedule
 
 /* hy_slots() returns the preferred number of slots. hy_slots_fewer() returns a number, at
    most as large, for layouts that do not fit with the preferred one. */
-int hy_slots(const hy_portion *portion);
-int hy_slots_fewer(const hy_portion *portion);
+int hy_slots(const hy_planning *p);
+int hy_slots_fewer(const hy_planning *p);
 
 /* Returns the number of rows of the largest ring of X that fits `part` of the budget; 0
    if even the smallest ring that is allowed does not fit. */

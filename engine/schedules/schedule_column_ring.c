@@ -66,8 +66,7 @@ static hy_image blocks_asked(const hy_portion *portion)
 
 static hy_layout asked_for(const hy_planning *p, hy_image blocks)
 {
-    return (hy_layout){
-        .image = blocks, .depth = hy_slots(p->portion), .share = HY_RESIDENT_SHARE};
+    return (hy_layout){.image = blocks, .depth = hy_slots(p), .share = HY_RESIDENT_SHARE};
 }
 
 /* Returns 1 if a test asks for this schedule with a number of column blocks. */

@@ -128,7 +128,7 @@ typedef struct ring {
    many entries of B after the one before. */
 static ring ring_of(const hy_planning *p, int shares, int64_t window)
 {
-    const int slots = hy_slots_fewer(p->portion);
+    const int slots = hy_slots_fewer(p);
     ring r          = {asked_for(p, slots, shares, 0), shares, INFINITY};
 
     if (r.asked.depth == 0)
@@ -186,7 +186,7 @@ static hy_estimate promise(const hy_planning *p)
     hy_layout asked = {.depth = 0};
 
     for (int i = 1; i <= MOST_SHARES && asked.depth == 0; i++)
-        asked = asked_for(p, hy_slots_fewer(p->portion), i, 0);
+        asked = asked_for(p, hy_slots_fewer(p), i, 0);
     return is_ring(p, &asked) ? hy_schedule_even(p, &asked) : (hy_estimate){.chunks = 0};
 }
 
@@ -268,7 +268,7 @@ static hybrid_status cut_chosen(const hy_planning *p, int64_t window, hy_layout 
    a time touches. */
 static hybrid_status cut_large(const hy_planning *p, hy_layout *out)
 {
-    for (int slots = hy_slots_fewer(p->portion); slots > 0 && out->depth == 0; slots /= 2)
+    for (int slots = hy_slots_fewer(p); slots > 0 && out->depth == 0; slots /= 2)
         for (int i = MOST_SHARES; i > 0 && out->depth == 0; i -= SHARES / 8) {
             hy_layout asked = asked_for(p, slots, i, 0);
             if (asked.depth == 0)

@@ -106,7 +106,7 @@ static hybrid_status cost(const hy_planning *p, hy_estimate *out)
 
 static hybrid_status cut(const hy_planning *p, hy_layout *out)
 {
-    const int slots         = hy_slots_fewer(p->portion);
+    const int slots         = hy_slots_fewer(p);
     const hy_layout asked[] = {{.depth = slots, .share = 1}, {.depth = 1, .share = 1}};
 
     return hy_schedule_first(p, asked, sizeof asked / sizeof *asked, out);

@@ -27,7 +27,7 @@ static int is_possible(const hy_planning *p)
 
 static int slots_of(const hy_planning *p)
 {
-    const int slots = hy_slots_fewer(p->portion);
+    const int slots = hy_slots_fewer(p);
 
     return slots < SLOTS ? slots : SLOTS;
 }

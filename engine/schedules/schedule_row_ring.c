@@ -52,7 +52,7 @@ static hy_estimate promise(const hy_planning *p)
         rows = hy_ring_rows(p->portion, tries[i].part);
     if (rows == 0 || rows >= p->product->b_rows)
         return (hy_estimate){.chunks = 0};
-    const hy_layout asked = asked_for(p, hy_slots(p->portion), 1, rows);
+    const hy_layout asked = asked_for(p, hy_slots(p), 1, rows);
     return hy_schedule_even(p, &asked);
 }
 
@@ -98,7 +98,7 @@ static hybrid_status try(const hy_planning *p, int slots, int share, int which,
 
 static hybrid_status try_all(const hy_planning *p, int share, hy_layout *out)
 {
-    const int slots = hy_slots(p->portion), fewer = hy_slots_fewer(p->portion);
+    const int slots = hy_slots(p), fewer = hy_slots_fewer(p);
 
     *out = (hy_layout){.depth = 0};
     for (int i = 0; i < TRIES && out->depth == 0; i++)

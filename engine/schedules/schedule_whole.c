@@ -20,7 +20,7 @@ enum {
 static hy_estimate promise(const hy_planning *p)
 {
     const hy_layout asked = {
-        .image = hy_portion_image(p->portion), .depth = hy_slots(p->portion), .share = 1};
+        .image = hy_portion_image(p->portion), .depth = hy_slots(p), .share = 1};
 
     return hy_portion_fits(p->portion) ? hy_schedule_even(p, &asked)
                                        : (hy_estimate){.chunks = 0};
@@ -166,7 +166,7 @@ static hybrid_status cut(const hy_planning *p, hy_layout *out)
     const hy_portion *portion = p->portion;
     const hy_image image      = hy_portion_image(portion);
     const int resident        = (portion->product->options.flags & HYBRID_RESIDENT) != 0;
-    const int slots = hy_slots(portion), fewer = hy_slots_fewer(portion);
+    const int slots = hy_slots(p), fewer = hy_slots_fewer(p);
     const hy_layout asked[] = {
         {.image = image, .depth = resident ? slots : 0, .share = HY_RESIDENT_SHARE},
         {.image = image, .depth = slots, .share = 1},

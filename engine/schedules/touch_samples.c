@@ -10,11 +10,11 @@
 #include "partition/pattern/cut.h"
 #include "partition/pattern/touched.h"
 
-enum {
-    LONGER =
-        2, /* longer ranges are sampled if a slot has room for LONGER times as much */
-    ROWS_GRAIN = 1 << 14 /* rows of B for which one worker adds up entries at a time */
-};
+/* Rows of B for which one worker adds up entries at a time. */
+enum { ROWS_GRAIN = 1 << 14 };
+
+/* Longer ranges are sampled if a slot has room for LONGER times as much. */
+static const double LONGER = 1.25;
 
 /* ---- counting -------------------------------------------------------------------- */
 

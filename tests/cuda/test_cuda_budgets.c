@@ -21,8 +21,8 @@ static int check_budgets(const char *const *names)
 
     int failed = budgets_check(open_cuda);
     int wrong  = windows_check(open_cuda, names, &banded, &windowed);
-    failed += tell("banded products", banded, 2000, wrong);
-    failed += tell("of them with a window of X", windowed, 100, 0);
+    failed += tell_halved("banded products", banded, 2000, wrong);
+    failed += tell_halved("of them with a window of X", windowed, 80, 0);
     wrong = hypersparse_check(open_cuda, names, &hypersparse);
     return failed + tell("plans without empty rows and columns", hypersparse, 300, wrong);
 }

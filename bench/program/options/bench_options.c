@@ -24,6 +24,7 @@ static const char usage[] =
     "  --each                   spgemm: rows of C go to a function, and C is not stored\n"
     "  --rows natural|degree|locality  spgemm: order of the rows of A; B keeps its own\n"
     "  --chunk-rows N           rows a chunk (the planner's choice)\n"
+    "  --slots N                end: chunks in flight, 1 to 64 (the planner's choice)\n"
     "  --threads N              CPU workers (one per core)\n"
     "  --reps N  --warmup N     calls timed (7) and not timed (1) after the first\n"
     "  --mode core|end|both     device stages, host arrays to host arrays, or both\n"
@@ -53,6 +54,7 @@ enum {
     EACH,
     ROWS,
     CHUNK_ROWS,
+    SLOTS,
     THREADS,
     REPS,
     WARMUP,
@@ -84,6 +86,7 @@ static const struct option names[] = {
     {"each", no_argument, NULL, EACH},
     {"rows", required_argument, NULL, ROWS},
     {"chunk-rows", required_argument, NULL, CHUNK_ROWS},
+    {"slots", required_argument, NULL, SLOTS},
     {"threads", required_argument, NULL, THREADS},
     {"reps", required_argument, NULL, REPS},
     {"warmup", required_argument, NULL, WARMUP},
@@ -255,6 +258,8 @@ static int take(int option, const char *text, bench_options *o)
         return rows(text, o);
     case CHUNK_ROWS:
         return bench_whole("--chunk-rows", text, 1, INT64_MAX, &o->chunk_rows);
+    case SLOTS:
+        return bench_count("--slots", text, 1, &o->slots);
     case THREADS:
         return bench_count("--threads", text, 1, &o->threads);
     case REPS:

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "support/inputs/cases.h"
+
 int tell(const char *what, int64_t checked, int64_t least, int wrong)
 {
     printf("%lld %s checked, %d wrong\n", (long long)checked, what, wrong);
@@ -19,4 +21,9 @@ int tell_all(const char *what, int64_t checked, int64_t all, int wrong)
         fprintf(stderr, "%s: %lld were checked, not %lld\n", what, (long long)checked,
                 (long long)all);
     return tell(what, checked, all, wrong) + (checked > all);
+}
+
+int tell_halved(const char *what, int64_t checked, int64_t least, int wrong)
+{
+    return tell(what, checked, least / case_step(2), wrong);
 }

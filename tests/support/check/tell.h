@@ -12,4 +12,8 @@ int tell(const char *what, int64_t checked, int64_t least, int wrong);
    checked. */
 int tell_all(const char *what, int64_t checked, int64_t all, int wrong);
 
+/* Does what tell() does for a test that takes every second combination unless it is to
+   take all (case_step()): `least` is for all. */
+int tell_halved(const char *what, int64_t checked, int64_t least, int wrong);
+
 #endif /* TELL_H */

@@ -158,6 +158,40 @@ static void check_pack(const hy_problem *problem, const hy_chunk *chunk)
     free(rank);
 }
 
+/* A chunk whose plan has room for a row of B for each entry of A brings these rows in the
+   order of the entries. */
+static void check_pack_of_entries(const hy_problem *problem, const hy_chunk *planned)
+{
+    const hybrid_csr *A = problem->A, *B = problem->B;
+    hy_chunk chunk             = *planned;
+    chunk.fewer                = 1;
+    chunk.features.gather_rows = chunk.features.nnz;
+    chunk.features.gather_nnz  = chunk.features.products;
+    const size_t bytes         = hy_pack_csr_bytes(HY_SPGEMM, &chunk.features);
+    const int64_t first        = hy_offset(A, chunk.row_begin);
+    hy_job job = {.problem = problem, .chunk = &chunk, .variant = chunk.variant};
+
+    job.pack.mem = (hy_buffer){poison_block(bytes), bytes, HY_PINNED};
+    assert_int_equal(hy_pack_csr(&job), HYBRID_OK);
+    assert_true(poison_guard_intact(job.pack.mem.ptr, bytes));
+    job.in = job.pack.mem;
+    if (job.listed.from)
+        collect(&job);
+    const hy_csr_view a = hy_packed_a(&job), b = hy_packed_b(&job);
+    for (int64_t k = 0, next = 0; k < a.nnz; k++) {
+        const int64_t row = hy_cols(A)[first + k];
+        assert_int_equal(a.col[k], k);
+        assert_true(value_at(a.val, A->type, k) == value_at(A->val, A->type, first + k));
+        assert_int_equal(b.row_ptr[k], next);
+        for (int64_t e = hy_offset(B, row); e < hy_offset(B, row + 1); e++, next++) {
+            assert_int_equal(b.col[next], hy_cols(B)[e]);
+            assert_true(value_at(b.val, B->type, next) == value_at(B->val, B->type, e));
+        }
+        assert_int_equal(b.row_ptr[k + 1], next);
+    }
+    free(job.pack.mem.ptr);
+}
+
 /* Checks the packs of chunks that fit any memory, a quarter of what all rows need, and a
    sixteenth. */
 static void check_packs(const hy_problem *problem, const hy_profile *profile,
@@ -183,8 +217,11 @@ static void check_packs(const hy_problem *problem, const hy_profile *profile,
             cut.slot_bytes = hy_cost_bytes(&cost) / (size_t)parts;
         if (hy_cut_chunks(ctx, &cut, &chunks, &count) != HYBRID_OK)
             return;
-        for (int64_t i = 0; i < count; i++)
+        for (int64_t i = 0; i < count; i++) {
             check_pack(&with_image, &chunks[i]);
+            if (cut.B && axis != HY_AXIS_NONE)
+                check_pack_of_entries(&with_image, &chunks[i]);
+        }
         hy_array_free(ctx, chunks);
     }
 }

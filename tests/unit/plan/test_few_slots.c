@@ -1,5 +1,5 @@
-/* tests/unit/plan/test_few_slots.c - a B that does not fit the device beside many slots
-   stays there beside fewer. */
+/* tests/unit/plan/test_few_slots.c - products that get two slots: B does not fit the
+   device beside more, or each chunk costs much. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,10 +74,62 @@ static void b_stays_beside_two_slots(void **state)
     matrix_free(&B);
 }
 
+/* ---- dear chunks ---- */
+
+static hy_cost dear_cost(const hy_features *f, const hy_rates *rates)
+{
+    hy_cost c = hy_spgemm_fake_esc.cost(f, rates);
+
+    c.multiply_s += 1;
+    return c;
+}
+
+/* Returns the plan's slots, and sets *chunks to the number of its chunks. Checks C. */
+static int planned_slots(const hy_variant *variant, int depth, const hybrid_csr *A,
+                         const oracle *square, int64_t *chunks)
+{
+    const hy_variant *const table[] = {variant, NULL};
+    hybrid_plan_options options     = HYBRID_PLAN_OPTIONS_INIT;
+    hybrid_engine *engine;
+    hybrid_plan *plan;
+    hybrid_csr C;
+
+    options.depth = depth;
+    assert_int_equal(fake_open(table, (size_t)110 << 10, &engine), HYBRID_OK);
+    assert_int_equal(hybrid_spgemm_plan(engine, A, A, &options, &plan), HYBRID_OK);
+    *chunks         = plan->portions->layout.count;
+    const int slots = plan->portions->layout.depth;
+    assert_int_equal(hybrid_spgemm_run(plan, A, A, &C), HYBRID_OK);
+    assert_null(oracle_check(square, &C, 1));
+    hybrid_csr_free(engine, &C);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    return slots;
+}
+
+static void dear_chunks_get_larger_slots(void **state)
+{
+    hy_variant dear = hy_spgemm_fake_esc;
+    int64_t cheap, few, asked;
+    hybrid_csr A = make(EACH, 3);
+    oracle square;
+
+    (void)state;
+    dear.cost = dear_cost;
+    oracle_spgemm(&A, &A, &square);
+    assert_int_equal(planned_slots(&hy_spgemm_fake_esc, 0, &A, &square, &cheap), 4);
+    assert_int_equal(planned_slots(&dear, 0, &A, &square, &few), 2);
+    assert_int_equal(planned_slots(&dear, 4, &A, &square, &asked), 4);
+    assert_true(asked >= 32 && few < asked * 2 / 3);
+    oracle_free(&square);
+    matrix_free(&A);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(b_stays_beside_two_slots),
+        cmocka_unit_test(dear_chunks_get_larger_slots),
     };
     fake_delays(1, 0);
     return cmocka_run_group_tests(tests, NULL, NULL);

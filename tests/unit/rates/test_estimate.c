@@ -104,6 +104,29 @@ static void chunks_overlap(void **state)
     assert_true(fabs(hy_seconds(&e, &device, &host) - 1) < 1e-3);
 }
 
+/* One slot takes the sum of all stages, and more slots take no longer. From four slots on
+   the number makes no difference. */
+static void slots_bound_the_overlap(void **state)
+{
+    hy_estimate e = {.up_bytes     = 50e9,
+                     .down_bytes   = 25e9,
+                     .device_s     = 1,
+                     .memory_bytes = 80e9,
+                     .chunks       = 1 << 20};
+    double before = INFINITY;
+
+    (void)state;
+    const double unlimited = hy_seconds(&e, &device, &host);
+    for (e.slots = 1; e.slots <= 8; e.slots++) {
+        const double s = hy_seconds(&e, &device, &host);
+        assert_true(e.slots > 1 || fabs(s - 3.5) < 1e-3);
+        assert_true(e.slots != 2 || s > 1.05 * unlimited);
+        assert_true(e.slots < 4 || s <= unlimited);
+        assert_true(s <= before && s >= unlimited);
+        before = s;
+    }
+}
+
 /* A bus that carries data in both directions at once carries less than the sum of both
    directions alone. */
 static void both_ways_share_the_bus(void **state)
@@ -259,6 +282,7 @@ int main(void)
         cmocka_unit_test(is_no_less_than_the_longest_resource),
         cmocka_unit_test(has_units),
         cmocka_unit_test(chunks_overlap),
+        cmocka_unit_test(slots_bound_the_overlap),
         cmocka_unit_test(both_ways_share_the_bus),
         cmocka_unit_test(panels_use_one_way_at_last),
         cmocka_unit_test(the_host_has_no_bus),
