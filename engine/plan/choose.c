@@ -15,8 +15,8 @@ enum { MANY_CHUNKS = 32 };
 
 /* Share of the time with four slots that two slots must be predicted to take. Measured on
    an H100 with budgets below the bytes of B: six products with predicted shares of 0.47
-   to 0.6 took 0.46 to 0.72 of the time, and eight with shares of 0.72 to 1.17 took 0.75
-   to 1.46 (bench/results/2026-11-26-h100-neighbour.jsonl, mode "slots"). */
+   to 0.6 took 0.7 to 1.05 of the time, and eight with shares of 0.72 to 1.17 took 0.75 to
+   1.46 (docs/lab/not-tried.md). */
 static const double MUCH_SOONER = 0.65;
 
 /* Smallest and largest hy_features.tile_fill of 16 neighbouring rows of A: no two of

@@ -150,7 +150,8 @@ static hybrid_status sample_slots(const hy_planning *p, const hy_layout *asked,
     for (;;) {
         HY_TRY(sample(p, rows, s));
         const double longer = (double)rows * slot / fmax(mean_bytes(p->portion, s), 1);
-        if (longer < (double)rows * LONGER || longer * HY_TOUCH_SAMPLES > (double)all)
+        if (longer < fmax((double)rows * LONGER, (double)rows + 1) ||
+            longer * HY_TOUCH_SAMPLES > (double)all)
             return HYBRID_OK;
         rows = (int64_t)longer;
     }

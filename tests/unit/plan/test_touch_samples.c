@@ -17,7 +17,7 @@
 
 static const test_kind f64 = {HYBRID_F64, HYBRID_I64, 1};
 
-enum { ROWS = 6000, HUBS = 300, A_ROW = 8, B_ROW = 60, COLS = 100 };
+enum { ROWS = 6000, HUBS = 300, A_ROW = 8, LONG_ROW = 400, B_ROW = 60, COLS = 100 };
 
 /* Makes a matrix of ROWS rows with `each` entries in random columns below `within`. */
 static hybrid_csr make(int64_t cols, int64_t each, int64_t within, unsigned seed)
@@ -40,44 +40,65 @@ static hy_cost lean_cost(const hy_features *f, const hy_rates *rates)
                      .out_bytes  = hy_rows_bytes(HY_SPGEMM, f, 0)};
 }
 
+/* An engine with a plan of A*B, whose portion is estimated anew. */
+typedef struct world {
+    hy_variant lean;
+    const hy_variant *table[2];
+    hybrid_engine *engine;
+    hybrid_plan *plan;
+    hy_extents extents;
+    hy_touch touched;
+    hy_planning planning;
+    hy_layout asked; /* four slots with gathered rows of B */
+} world;
+
+/* Returns 0 if there is no plan with this budget. */
+static int world_open(const hybrid_csr *A, const hybrid_csr *B, size_t bytes, world *w)
+{
+    *w           = (world){.lean = hy_spgemm_fake_esc, .table = {&w->lean}};
+    w->lean.cost = lean_cost;
+    assert_int_equal(fake_open(w->table, bytes, &w->engine), HYBRID_OK);
+    if (hybrid_spgemm_plan(w->engine, A, B, NULL, &w->plan) != HYBRID_OK) {
+        hybrid_engine_destroy(w->engine);
+        return 0;
+    }
+    const hy_portion *portion = w->plan->portions;
+    w->planning               = (hy_planning){.product  = portion->product,
+                                              .portion  = portion,
+                                              .A        = A,
+                                              .B        = B,
+                                              .features = portion->profile.features,
+                                              .extents  = &w->extents,
+                                              .touch    = &w->touched};
+    w->asked = (hy_layout){.image = hy_portion_image(portion), .depth = 4, .share = 1};
+    w->asked.image.axis = HY_AXIS_GATHERED;
+    assert_int_equal(hy_touch_estimate(&w->planning, &w->asked, &w->touched), HYBRID_OK);
+    return 1;
+}
+
+static void world_close(world *w)
+{
+    hybrid_plan_destroy(w->plan);
+    hybrid_engine_destroy(w->engine);
+}
+
 static void check(const hybrid_csr *A, const hybrid_csr *B, size_t bytes)
 {
-    hy_variant lean                 = hy_spgemm_fake_esc;
-    const hy_variant *const table[] = {&lean, NULL};
-    hybrid_engine *engine;
-    hy_touch touched, sum = {0, 0};
-    hy_extents extents = {0};
-    hybrid_plan *plan;
-    hy_layout cut;
+    int64_t gathered = 0;
+    world w;
 
-    lean.cost = lean_cost;
-    assert_int_equal(fake_open(table, bytes, &engine), HYBRID_OK);
-    assert_int_equal(hybrid_spgemm_plan(engine, A, B, NULL, &plan), HYBRID_OK);
-    const hy_portion *portion = plan->portions;
-    hy_planning p             = {.product  = portion->product,
-                                 .portion  = portion,
-                                 .A        = A,
-                                 .B        = B,
-                                 .features = portion->profile.features,
-                                 .extents  = &extents,
-                                 .touch    = &touched};
-    hy_layout asked  = {.image = hy_portion_image(portion), .depth = 4, .share = 1};
-    asked.image.axis = HY_AXIS_GATHERED;
-    assert_int_equal(hy_touch_estimate(&p, &asked, &touched), HYBRID_OK);
-    cut          = asked;
-    cut.products = INT64_MAX;
-    assert_int_equal(hy_layout_cut(&p, &cut), HYBRID_OK);
+    assert_true(world_open(A, B, bytes, &w));
+    hy_layout cut = w.asked;
+    cut.products  = INT64_MAX;
+    assert_int_equal(hy_layout_cut(&w.planning, &cut), HYBRID_OK);
     assert_true(cut.count > 8);
-    for (int64_t i = 0; i < cut.count; i++) {
-        sum.rows += cut.chunks[i].features.gather_rows;
-        sum.nnz += cut.chunks[i].features.gather_nnz;
-    }
-    if (touched.nnz > 3 * sum.nnz / 2 || touched.nnz < 2 * sum.nnz / 3)
-        fail_msg("%lld entries of B are gathered, estimated %lld", (long long)sum.nnz,
-                 (long long)touched.nnz);
-    hy_layout_free(portion->product, &cut);
-    hybrid_plan_destroy(plan);
-    hybrid_engine_destroy(engine);
+    for (int64_t i = 0; i < cut.count; i++)
+        gathered += cut.chunks[i].features.gather_nnz;
+    if (w.touched.nnz > 3 * gathered / 2 || w.touched.nnz < 2 * gathered / 3)
+        fail_msg("%lld entries of B are gathered, estimated %lld", (long long)gathered,
+                 (long long)w.touched.nnz);
+    hy_layout_free(w.planning.product, &cut);
+    world_close(&w);
 }
 
 /* Chunks whose rows share few rows of B, and chunks whose rows share most of them, and
@@ -97,10 +118,31 @@ static void samples_are_as_long_as_chunks(void **state)
     matrix_free(&B);
 }
 
+/* A slot has room for one row of A, or for one and a half. */
+static void long_rows_are_sampled_one_by_one(void **state)
+{
+    hybrid_csr A = make(ROWS, LONG_ROW, ROWS, 1), B = make(COLS, B_ROW, COLS, 3);
+    int plans = 0;
+    world w;
+
+    (void)state;
+    for (size_t kb = 256; kb <= 2560; kb += 128) {
+        if (!world_open(&A, &B, kb << 10, &w))
+            continue;
+        assert_true(w.touched.nnz > B.nnz);
+        world_close(&w);
+        plans++;
+    }
+    assert_true(plans > 5);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_are_as_long_as_chunks),
+        cmocka_unit_test(long_rows_are_sampled_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
