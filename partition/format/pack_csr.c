@@ -12,7 +12,8 @@
 enum {
     PACK_ROWS    = 1 << 14, /* rows that one worker packs at a time */
     LIST_ROWS    = 1 << 12, /* rows of B that one worker looks up at a time */
-    PACK_ENTRIES = 1 << 16
+    PACK_ENTRIES = 1 << 16,
+    MOST_EACH    = 400 << 20 /* maximum bytes of a B whose rows are read in any order */
 };
 
 /* ---- layout ------------------------------------------------------------------ */
@@ -222,19 +223,24 @@ static hybrid_status gather_b(packing *p)
 
 /* ---- the pack ---------------------------------------------------------------- */
 
-/* Returns 1 if the plan has room for a row of B for each entry of the chunk. It has if
-   hardly any two entries touch the same row (partition/pattern/gathered.c). Sending these
-   rows twice takes less time than finding and numbering the rows that are touched. */
-static int has_room_for_each(const hy_job *job)
+/* Returns 1 if the device reads a row of B for each entry of the chunk. The plan has room
+   for that if hardly any two entries touch the same row (partition/pattern/gathered.c).
+   Reading these rows twice takes less time than finding and numbering the rows that are
+   touched. But a device reads rows of a large B faster in ascending order: on an H100, in
+   any order, rows of 0.3 GB arrived as fast, and rows of 0.9 GB half as fast. */
+static int brings_each(const hy_job *job)
 {
     const hy_features *f = &job->chunk->features;
+    const hybrid_csr *B  = job->problem->B;
 
-    return job->chunk->fewer && f->gather_rows >= f->nnz && f->gather_nnz >= f->products;
+    return hy_job_collects(job) && job->chunk->fewer && f->gather_rows >= f->nnz &&
+           f->gather_nnz >= f->products &&
+           hy_csr_bytes(B->rows, B->nnz, B->type) <= MOST_EACH;
 }
 
 static hybrid_status gather(packing *p)
 {
-    p->each = has_room_for_each(p->job);
+    p->each = brings_each(p->job);
     if (p->each) {
         p->rows  = hy_cols(p->A) + p->first;
         p->count = p->job->chunk->features.nnz;

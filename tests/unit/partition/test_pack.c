@@ -219,7 +219,7 @@ static void check_packs(const hy_problem *problem, const hy_profile *profile,
             return;
         for (int64_t i = 0; i < count; i++) {
             check_pack(&with_image, &chunks[i]);
-            if (cut.B && axis != HY_AXIS_NONE)
+            if (cut.B && axis == HY_AXIS_COLLECTED)
                 check_pack_of_entries(&with_image, &chunks[i]);
         }
         hy_array_free(ctx, chunks);
