@@ -25,8 +25,8 @@ HEAD = {"spgemm": ["A*A", "device memory", "of B", "ms", "of the whole card", "o
                  "planning"]}
 DRAWN = ["stencil27:160", "fem3:100", "er:4000000,8", "rmat:20,8"]
 FIELDS = ["problem", "op", "engine", "peer", "device", "type", "cols", "pinned", "each",
-          "row_order", "reps", "devices", "device_memory", "host_memory", "rows", "columns_of_a", "nnz", "date",
-          "commit", "seconds", "plan_s", "reference_s", "predicted_s", "chunks", "host_chunks",
+          "row_order", "reps", "devices", "device_memory", "host_memory", "rows", "columns_of_a",
+          "nnz", "date", "commit", "seconds", "plan_s", "reference_s", "predicted_s", "chunks", "host_chunks",
           "bytes_up", "b_up", "least_b_up", "error"]
 OPTIONS = ("type", "pinned", "each", "row_order", "devices", "host_memory", "engine", "peer")
 USUAL = {"pinned": False, "each": False, "row_order": "natural", "reps": 3, "devices": 1,
