@@ -318,3 +318,9 @@ def test_what_scipy_builds_on_its_operators(rng, function):
     with hs.accelerate() as used:
         function(A, np.ones(50))
     assert used.products > 0 and not used.fallbacks
+
+
+def test_another_object_than_an_engine_is_refused():
+    refused = pytest.raises(hs.ArgumentError, match=r"^engine is 3; it is an Engine or None$")
+    with refused, hs.accelerate(3):
+        pass

@@ -273,3 +273,9 @@ def test_devices_that_do_not_open():
         assert engine.left_out == engine.device != ""
     with hs.Engine(backend="host") as engine:
         assert engine.left_out == ""
+
+
+@pytest.mark.parametrize("devices", [0, ["a"], [0.5]])
+def test_devices_are_a_sequence_of_numbers(devices):
+    with pytest.raises(hs.ArgumentError, match="it is a sequence of numbers, such as"):
+        hs.Engine(devices=devices)

@@ -64,6 +64,16 @@ def parse_size(size: int | str | None) -> int:
     return int(size)
 
 
+def listed_devices(devices: Sequence[int]) -> ctypes.Array[ctypes.c_int]:
+    """Return the numbers of GPUs as an array of C."""
+    try:
+        return (ctypes.c_int * len(devices))(*devices)
+    except TypeError:
+        raise ArgumentError(
+            f"devices is {devices!r}; it is a sequence of numbers, such as [0, 1]"
+        ) from None
+
+
 class Engine:
     """Worker threads, GPUs and memory that products use.
 
@@ -130,8 +140,7 @@ class Engine:
         options.rates_path = None if rates is None else os.fsencode(rates)
         options.spill_path = None if spill is None else os.fsencode(spill)
         if devices is not None:
-            listed = (ctypes.c_int * len(devices))(*devices)
-            options.devices, options.device_count = listed, len(devices)
+            options.devices, options.device_count = listed_devices(devices), len(devices)
         options.devices_optional = int(devices_optional)
         self._options = options
         self._closed = False

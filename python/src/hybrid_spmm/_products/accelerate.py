@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._engine import default_engine
-from .._errors import ExactnessError, HostMemoryError, UnsupportedError
+from .._engine import Engine, default_engine
+from .._errors import ArgumentError, ExactnessError, HostMemoryError, UnsupportedError
 from .._operands.scipy_classes import format_of, sparse
 from .._operands.sparse import Operand
 from .product import multiply_dense, multiply_sparse
 from .turned import Transposes, memory
 
 if TYPE_CHECKING:
-    from .._engine import Engine
     from .._native.handle import Handle
 
 FORMATS = ("csr", "csc", "bsr", "coo")
@@ -54,6 +53,8 @@ class Acceleration:
     """
 
     def __init__(self, engine: Engine | None) -> None:
+        if not (engine is None or isinstance(engine, Engine)):
+            raise ArgumentError(f"engine is {engine!r}; it is an Engine or None")
         self.products = 0
         self.fallbacks: Counter[str] = Counter()
         self._engine = engine
@@ -254,6 +255,8 @@ def accelerate(engine: Engine | None = None) -> Iterator[Acceleration]:
 
     Raises
     ------
+    ArgumentError
+        If `engine` is not an engine.
     MatrixError
         By a product, if offsets or indices of an operand are out of range.
     HostMemoryError, DeviceMemoryError
