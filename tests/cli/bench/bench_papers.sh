@@ -62,7 +62,7 @@ with open(options["--json"], "a") as f:
 EOP
 cat >bin/hybrid_spmm <<'EOP'
 #!/usr/bin/env bash
-[[ $* == *--trace* ]] && cp "$HYBRID_SOURCE"/bench/results/*-trace.json "${@: -1}"
+[[ $* == *--trace* ]] && cp "$HYBRID_SOURCE"/tests/data/two_cores.trace.json "${@: -1}"
 EOP
 cat >bin/ncu <<'EOP'
 #!/usr/bin/env bash
