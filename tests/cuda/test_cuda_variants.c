@@ -31,9 +31,8 @@ static int check_products(hybrid_engine *engine, const char *const *names)
     wrong      = variants_check_pinned(engine, names, &pinned);
     failed += tell_halved("products of pinned operands", pinned, 4000, wrong);
     wrong = variants_check_shared(engine, names, &together, &shared);
-    failed += tell_halved("products shared with the host", together, 2500, wrong);
-    return failed +
-           tell_halved("products of which both computed a part", shared, 1200, 0);
+    failed += tell("products shared with the host", together, 2500, wrong);
+    return failed + tell("products of which both computed a part", shared, 1200, 0);
 }
 
 /* Returns the number of SpGEMM variants that add in a fixed order. */
@@ -76,7 +75,7 @@ static int check_panels(hybrid_engine *engine, const char *const *names)
     int64_t any = 0, pinned = 0;
 
     int wrong  = column_blocks_check(engine, names, &any);
-    int failed = tell_halved("plans with X in column blocks", any, 1000, wrong);
+    int failed = tell("plans with X in column blocks", any, 1000, wrong);
     wrong      = pinned_column_blocks_check(engine, names, &pinned);
     return failed + tell_halved("products of pinned X and Y in column blocks", pinned,
                                 1000, wrong);
@@ -139,7 +138,7 @@ static int check_papers(hybrid_engine *engine)
     int64_t checked = 0, tf32 = 0, differ = 0, large = 0;
 
     int wrong  = variants_check(engine, scalar, &checked);
-    int failed = tell_halved("products as in papers", checked, 1000, wrong);
+    int failed = tell("products as in papers", checked, 1000, wrong);
     wrong      = variants_check_tf32(engine, rounded, &tf32, &differ);
     failed += tell_halved("TF32 products as in papers", tf32, 500, wrong);
     failed += tell_halved("of them rounded", differ, 200, 0);
@@ -231,7 +230,7 @@ static int check_forms(hybrid_engine *engine)
 
     const int count = tiled_forms(text, names);
     int wrong       = variants_check(engine, widths, &any);
-    int failed      = tell_halved("products of forced forms", any, 1000, wrong);
+    int failed      = tell("products of forced forms", any, 1000, wrong);
     wrong           = check_each_case(engine, names, &each);
     failed += tell("products of all forced forms", each, 40 * count, wrong);
     wrong = not_finite_check(engine, "spmm.cuda.tiled:paper=1", 0, &odd);
