@@ -26,8 +26,8 @@ HEAD = {"spgemm": ["A*A", "device memory", "of B", "ms", "of the whole card", "o
 DRAWN = ["stencil27:160", "fem3:100", "er:4000000,8", "rmat:20,8"]
 FIELDS = ["problem", "op", "engine", "peer", "device", "type", "cols", "pinned", "each",
           "row_order", "reps", "devices", "device_memory", "host_memory", "rows", "columns_of_a",
-          "nnz", "date", "commit", "seconds", "plan_s", "reference_s", "predicted_s", "chunks", "host_chunks",
-          "bytes_up", "b_up", "least_b_up", "error"]
+          "nnz", "date", "commit", "seconds", "plan_s", "reference_s", "predicted_s", "chunks",
+          "host_chunks", "bytes_up", "b_up", "least_b_up", "error"]
 OPTIONS = ("type", "pinned", "each", "row_order", "devices", "host_memory", "engine", "peer")
 USUAL = {"pinned": False, "each": False, "row_order": "natural", "reps": 3, "devices": 1,
          "device_memory": 0, "host_memory": 0, "host_chunks": 0, "engine": "cuda", "peer": None,
@@ -54,14 +54,18 @@ def kept_lines(lines):
             for line in budgets.values()]
 
 
+def options_of(line, **other):
+    """Returns the options of a line, some of which may have other values."""
+    return tuple((line | other)[field] for field in OPTIONS)
+
+
 def products_of(lines):
     """Returns {op: {(problem, options): {bytes of device memory, or 0 without a cap: line}}}."""
     ops = {}
     for short in lines:
         line = USUAL | {"error": None, "columns_of_a": short["rows"]} | short
-        options = tuple(line[field] for field in OPTIONS)
         products = ops.setdefault(line["op"], {})
-        budgets = products.setdefault((line["problem"], options), {})
+        budgets = products.setdefault((line["problem"], options_of(line)), {})
         budgets[line["device_memory"]] = better(line, budgets.get(line["device_memory"]))
     return ops
 
@@ -97,8 +101,8 @@ def best_order(line, products):
     B; None if there is one order only."""
     same = [lines[line["device_memory"]] for (problem, options), lines in products.items()
             if problem == line["problem"] and line["device_memory"] in lines]
-    same = [other for other in same if all(other[f] == line[f] for f in (
-        "type", "pinned", "each", "devices", "host_memory", "engine")) and other.get("b_up")]
+    same = [other for other in same if other.get("b_up") and
+            options_of(other, row_order=line["row_order"]) == options_of(line)]
     orders = {other["row_order"] for other in same}
     return min(same, key=lambda other: other["b_up"]) if len(orders) > 1 else None
 
@@ -134,10 +138,10 @@ def name_of(line):
 
 
 def rows(products):
-    for (problem, options), lines in products.items():
-        ours = products.get((problem, options[:-1] + (None,)), {})
+    for (problem, _), lines in products.items():
         for budget in sorted(lines, key=lambda b: -b if b else float("-inf")):
             line = lines[budget]
+            ours = products.get((problem, options_of(line, peer=None)), {})
             of = of_operand(line)
             yield [name_of(line), size(budget) if budget else "all", f"{of:.2f}" if of else "-",
                    *cells(line, ours.get(0), products)]
@@ -148,8 +152,7 @@ def rows(products):
 def panel_of(title, across, products):
     panel = Panel(title, across, "time, of the whole card", "xy")
     for kind, problem in zip(KINDS, DRAWN):
-        usual = ("f32", False, False, "natural", 1, 0, "cuda", None)
-        lines = products.get((problem, usual), {})
+        lines = products.get((problem, options_of(USUAL | {"type": "f32"})), {})
         whole = lines.get(0)
         points = [(of_operand(line), line["seconds"] / whole["seconds"])
                   for budget, line in lines.items() if budget and whole and not line["error"]]

@@ -11,7 +11,7 @@
 #include "engine/plan/grain.h"
 #include "engine/rates/traffic.h"
 
-enum { MANY_CHUNKS = 32 };
+enum { MANY_CHUNKS = 32 }; /* minimum number of chunks for larger slots, half as many */
 
 /* Share of the time with four slots that two slots must be predicted to take. Measured on
    an H100 with budgets below the bytes of B: six products with predicted shares of 0.47
@@ -82,23 +82,39 @@ static hybrid_status find_cost(hy_choice *c, hy_option *o)
     return HYBRID_OK;
 }
 
-/* ---- fewer slots ----------------------------------------------------------------- */
+/* ---- the cut --------------------------------------------------------------------- */
+
+/* Cuts the product by the option's schedule. The option has INFINITY seconds if no layout
+   fits. */
+static hybrid_status cut_for(const hy_planning *p, hy_option *o)
+{
+    const hybrid_status status = o->schedule->cut(p, &o->layout);
+
+    o->known   = HY_CUT;
+    o->seconds = INFINITY;
+    if (status == HYBRID_NO_DEVICE_MEMORY) {
+        hy_message_clear(&p->product->engine->ctx.message);
+        return HYBRID_OK;
+    }
+    if (status == HYBRID_OK && o->layout.depth > 0)
+        o->seconds = hy_schedule_layout_s(p, &o->layout);
+    return status;
+}
 
 /* Returns 1 if larger slots, half as many, may be worth cutting: the chunks of an SpGEMM
    are many, and a run with half as many would be much sooner. A ring holds what all
    chunks in flight touch, so larger slots would leave it less room for larger chunks. */
-static int may_halve(const hy_choice *c, const hy_option *o)
+static int may_halve(const hy_planning *p, const hy_option *o)
 {
-    const hy_planning *p       = &c->planning;
-    const hy_circumstances now = hy_circumstances_planned(p->portion, p->A, p->B);
-    hy_layout half             = o->layout;
+    hy_layout half = o->layout;
 
     half.depth /= 2;
     if (p->product->op != HY_SPGEMM || p->product->options.depth > 0 || half.depth < 2 ||
-        o->layout.count < MANY_CHUNKS || hy_image_is_ring(&o->layout.image))
+        half.count < MANY_CHUNKS || hy_image_is_ring(&half.image))
         return 0;
+    const hy_circumstances found = hy_circumstances_planned(p->portion, p->A, p->B);
     const hy_estimate e =
-        hy_estimate_even(p->portion, &p->features, &half, 0, o->layout.count / 2, &now);
+        hy_estimate_even(p->portion, &p->features, &half, 0, half.count / 2, &found);
     return hy_estimate_seconds(p->portion, &e) < MUCH_SOONER * o->seconds;
 }
 
@@ -106,48 +122,33 @@ static int may_halve(const hy_choice *c, const hy_option *o)
    much sooner. Chunks in larger slots share more rows of B, and each chunk costs time on
    the driver and on a device that waits for its longest rows. With two slots more stages
    wait for each other, which estimates do not see in full. */
-static hybrid_status cut_half(hy_choice *c, hy_option *o)
+static hybrid_status cut_half(const hy_planning *p, hy_option *o)
 {
-    hy_planning with = c->planning;
-    hy_option fewer  = *o;
-    hy_context *ctx  = &with.product->engine->ctx;
+    hy_option other  = {.schedule = o->schedule, .up = o->up};
+    hy_planning with = *p;
 
-    if (!may_halve(c, o))
+    if (!may_halve(p, o))
         return HYBRID_OK;
     with.slots                 = o->layout.depth / 2;
-    const hybrid_status status = o->schedule->cut(&with, &fewer.layout);
-    if (status == HYBRID_NO_DEVICE_MEMORY)
-        hy_message_clear(&ctx->message);
-    if (status != HYBRID_OK || fewer.layout.depth == 0)
-        return status == HYBRID_NO_DEVICE_MEMORY ? HYBRID_OK : status;
-    fewer.seconds = hy_schedule_layout_s(&with, &fewer.layout);
-    if (fewer.seconds < MUCH_SOONER * o->seconds) {
-        hy_layout_free(with.product, &o->layout);
-        *o = fewer;
-    } else {
-        hy_layout_free(with.product, &fewer.layout);
+    const hybrid_status status = cut_for(&with, &other);
+    if (other.seconds < MUCH_SOONER * o->seconds) {
+        const hy_option half = other;
+        other                = *o;
+        *o                   = half;
     }
-    return HYBRID_OK;
+    hy_layout_free(p->product, &other.layout);
+    return status;
 }
 
 static hybrid_status cut(hy_choice *c, hy_option *o)
 {
-    const hy_portion *portion  = c->planning.portion;
-    const hybrid_status status = o->schedule->cut(&c->planning, &o->layout);
+    const hy_planning *p = &c->planning;
 
-    o->known = HY_CUT;
-    if (status == HYBRID_NO_DEVICE_MEMORY) {
-        hy_message_clear(&portion->product->engine->ctx.message);
-        o->seconds = INFINITY;
+    HY_TRY(cut_for(p, o));
+    if (!isfinite(o->seconds))
         return HYBRID_OK;
-    }
-    if (status != HYBRID_OK || o->layout.depth == 0) {
-        o->seconds = INFINITY;
-        return status;
-    }
-    o->seconds = hy_schedule_layout_s(&c->planning, &o->layout);
-    HY_TRY(cut_half(c, o));
-    o->up = hy_traffic_dense_up(portion, &o->layout);
+    HY_TRY(cut_half(p, o));
+    o->up = hy_traffic_dense_up(p->portion, &o->layout);
     return HYBRID_OK;
 }
 

@@ -31,26 +31,39 @@ static hybrid_csr make(int64_t longest, unsigned seed)
     return build_finish(&b, seed, f64);
 }
 
-/* Returns the slots of a plan with this budget, in which all of B is on the device; 0 if
-   there is no such plan. Checks C. */
-static int slots_with(const hybrid_csr *A, const hybrid_csr *B, const oracle *product,
-                      size_t bytes)
+/* Returns the layout of a plan, of which the chunks are gone; 0 slots if there is no plan
+   with this budget. `depth` is the number of slots that is asked for. Checks C. */
+static hy_layout planned(const hy_variant *variant, int depth, size_t bytes,
+                         const hybrid_csr *A, const hybrid_csr *B, const oracle *product)
 {
-    hybrid_engine *engine = fake_spmm(bytes);
-    hybrid_plan *plan     = NULL;
-    int slots             = 0;
+    const hy_variant *const table[] = {variant, NULL};
+    hybrid_plan_options options     = HYBRID_PLAN_OPTIONS_INIT;
+    hy_layout layout                = {.depth = 0};
+    hybrid_plan *plan               = NULL;
+    hybrid_engine *engine;
     hybrid_csr C;
 
-    if (hybrid_spgemm_plan(engine, A, B, NULL, &plan) == HYBRID_OK) {
-        const hy_layout *layout = &plan->portions->layout;
-        slots                   = layout->image.axis == HY_AXIS_NONE ? layout->depth : 0;
+    options.depth = depth;
+    assert_int_equal(fake_open(table, bytes, &engine), HYBRID_OK);
+    if (hybrid_spgemm_plan(engine, A, B, &options, &plan) == HYBRID_OK) {
+        layout = plan->portions->layout;
         assert_int_equal(hybrid_spgemm_run(plan, A, B, &C), HYBRID_OK);
         assert_null(oracle_check(product, &C, 1));
         hybrid_csr_free(engine, &C);
     }
     hybrid_plan_destroy(plan);
     hybrid_engine_destroy(engine);
-    return slots;
+    return layout;
+}
+
+/* Returns the slots of a plan with this budget, in which all of B is on the device; 0 if
+   there is no such plan. */
+static int slots_with(const hybrid_csr *A, const hybrid_csr *B, const oracle *product,
+                      size_t bytes)
+{
+    const hy_layout layout = planned(&hy_spgemm_fake_esc, 0, bytes, A, B, product);
+
+    return layout.image.axis == HY_AXIS_NONE ? layout.depth : 0;
 }
 
 static void b_stays_beside_two_slots(void **state)
@@ -84,43 +97,21 @@ static hy_cost dear_cost(const hy_features *f, const hy_rates *rates)
     return c;
 }
 
-/* Returns the plan's slots, and sets *chunks to the number of its chunks. Checks C. */
-static int planned_slots(const hy_variant *variant, int depth, const hybrid_csr *A,
-                         const oracle *square, int64_t *chunks)
-{
-    const hy_variant *const table[] = {variant, NULL};
-    hybrid_plan_options options     = HYBRID_PLAN_OPTIONS_INIT;
-    hybrid_engine *engine;
-    hybrid_plan *plan;
-    hybrid_csr C;
-
-    options.depth = depth;
-    assert_int_equal(fake_open(table, (size_t)110 << 10, &engine), HYBRID_OK);
-    assert_int_equal(hybrid_spgemm_plan(engine, A, A, &options, &plan), HYBRID_OK);
-    *chunks         = plan->portions->layout.count;
-    const int slots = plan->portions->layout.depth;
-    assert_int_equal(hybrid_spgemm_run(plan, A, A, &C), HYBRID_OK);
-    assert_null(oracle_check(square, &C, 1));
-    hybrid_csr_free(engine, &C);
-    hybrid_plan_destroy(plan);
-    hybrid_engine_destroy(engine);
-    return slots;
-}
-
 static void dear_chunks_get_larger_slots(void **state)
 {
-    hy_variant dear = hy_spgemm_fake_esc;
-    int64_t cheap, few, asked;
-    hybrid_csr A = make(EACH, 3);
+    const size_t bytes = (size_t)110 << 10;
+    hy_variant dear    = hy_spgemm_fake_esc;
+    hybrid_csr A       = make(EACH, 3);
     oracle square;
 
     (void)state;
     dear.cost = dear_cost;
     oracle_spgemm(&A, &A, &square);
-    assert_int_equal(planned_slots(&hy_spgemm_fake_esc, 0, &A, &square, &cheap), 4);
-    assert_int_equal(planned_slots(&dear, 0, &A, &square, &few), 2);
-    assert_int_equal(planned_slots(&dear, 4, &A, &square, &asked), 4);
-    assert_true(asked >= 32 && few < asked * 2 / 3);
+    assert_int_equal(planned(&hy_spgemm_fake_esc, 0, bytes, &A, &A, &square).depth, 4);
+    const hy_layout few   = planned(&dear, 0, bytes, &A, &A, &square);
+    const hy_layout asked = planned(&dear, 4, bytes, &A, &A, &square);
+    assert_true(few.depth == 2 && asked.depth == 4);
+    assert_true(asked.count >= 32 && few.count < asked.count * 2 / 3);
     oracle_free(&square);
     matrix_free(&A);
 }
