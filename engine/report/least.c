@@ -5,10 +5,11 @@
    rows that the device holds are in lists by the chunk of their next use, so the rows of
    the last list make room first.
 
-   Workers list the uses, each those of some chunks. A sample has the rows of B whose
-   number has a certain hash, and an equal part of the room. Its replay behaves like that
-   of all rows: whether a row is replaced depends on the bytes of other rows that are used
-   before the row is needed again. */
+   Workers list the uses, each those of some pieces of chunks. If A is large, only a
+   sample of the rows of B is replayed, one of each group of successive rows, with an
+   equal part of the room. Its replay behaves like that of all rows: whether a row is
+   replaced depends on the bytes of other rows that are used before the row is needed
+   again. */
 #include "engine/report/least.h"
 
 #include <string.h>
@@ -23,41 +24,49 @@ enum {
     SAMPLE_BITS = 4,       /* a sample has at most 1 in 1 << SAMPLE_BITS rows of B */
     SAMPLE_ROWS = 1 << 16, /* a sample of more rows than that has fewer than 1 in 1 <<
                               SAMPLE_BITS */
+    PIECE = 1 << 16,       /* entries of A whose uses one worker lists at a time, about
+                              100 us */
+    GROUPS     = 1 << 10,  /* rows of B of which one worker finds the bytes at a time */
     FIRST_USES = 1 << 8,
     NONE       = -1, /* marks the end of a list of rows */
     AWAY       = -2  /* marks a row that the device does not hold */
 };
 
+/* The use of row sampled_row(`group`) of B. */
 typedef struct use {
-    int32_t row;
+    int32_t group;
     int32_t next; /* chunk that uses the row next; the number of chunks if none does */
 } use;
 
-/* The uses of a chunk. */
-typedef struct use_list {
+/* Uses of a part of a chunk, entries [begin, end) of A. */
+typedef struct piece {
+    int32_t chunk;
+    int64_t begin, end;
     use *of;
     int64_t count, capacity; /* capacity: number of uses for which there is memory */
-} use_list;
+} piece;
 
 typedef struct replay {
     hy_context *ctx;
     const hybrid_csr *A, *B;
-    const hy_chunk *chunks;
-    int64_t count; /* number of chunks */
-    int bits;      /* one of 1 << bits rows of B is replayed */
+    int64_t chunks; /* number of chunks */
+    int bits;       /* one row of each group of 1 << bits rows of B is replayed */
+    int64_t groups;
 
-    use_list *lists; /* uses of each chunk */
+    piece *pieces; /* of all chunks, in order */
+    int64_t count; /* number of pieces */
 
     int64_t room, held, sent; /* bytes of rows of B: that the device has room for; that it
                                  holds now; that were sent so far */
     int64_t last;             /* no held row is used after this chunk */
     int32_t *head; /* for each chunk, the first of the held rows whose next use is in that
                       chunk; NONE if there are none */
-    int32_t *link; /* for each row of B, the next row in the same list, or NONE; AWAY if
-                      the device does not hold the row */
+    int32_t *link; /* for the row of each group, the group of the next row in the same
+                      list, or NONE; AWAY if the device does not hold the row */
+    int64_t *bytes; /* bytes of the row of each group */
 } replay;
 
-/* ---- uses ---------------------------------------------------------------------- */
+/* ---- the sample ---------------------------------------------------------------- */
 
 /* Returns the bits of the sample of B's rows; 0: all rows are replayed. */
 static int sample_bits(const hybrid_csr *A, const hybrid_csr *B)
@@ -69,13 +78,32 @@ static int sample_bits(const hybrid_csr *A, const hybrid_csr *B)
     return A->nnz < LARGE ? 0 : bits;
 }
 
-static int is_sampled(const replay *r, int64_t row)
+/* Returns the row of B that stands for a group. Its place in the group comes from Knuth's
+   multiplicative hash, so that a regular pattern of A does not hit it regularly. */
+static int64_t sampled_row(int bits, int64_t group)
 {
-    const uint32_t hash = (uint32_t)row * 2654435761u; /* Knuth's multiplicative hash */
-    return r->bits == 0 || hash >> (32 - r->bits) == 0;
+    const uint64_t hash = (uint32_t)group * 2654435761u;
+
+    return (group << bits) + (int64_t)(hash << bits >> 32);
 }
 
-static hybrid_status append(hy_context *ctx, use_list *list, int32_t row)
+static hybrid_status size_rows(void *arg, int part, int64_t begin, int64_t end)
+{
+    const replay *r     = arg;
+    const int64_t entry = 4 + (int64_t)hy_value_size(r->B->type);
+
+    (void)part;
+    for (int64_t g = begin; g < end; g++) {
+        const int64_t row = sampled_row(r->bits, g); /* may lie behind the last */
+        if (row < r->B->rows)
+            r->bytes[g] = 8 + entry * (hy_offset(r->B, row + 1) - hy_offset(r->B, row));
+    }
+    return HYBRID_OK;
+}
+
+/* ---- uses ---------------------------------------------------------------------- */
+
+static hybrid_status append(hy_context *ctx, piece *list, int32_t group)
 {
     const int64_t capacity = hy_max(2 * list->capacity, FIRST_USES);
     void *larger;
@@ -88,161 +116,203 @@ static hybrid_status append(hy_context *ctx, use_list *list, int32_t row)
         list->of       = larger;
         list->capacity = capacity;
     }
-    list->of[list->count++] = (use){.row = row};
+    list->of[list->count++] = (use){.group = group};
     return HYBRID_OK;
 }
 
-/* Lists the rows of B that chunk c touches. All bits of `marks`, one for each row of B,
-   are 0 before and after. */
-static hybrid_status list_chunk(const replay *r, int64_t c, uint64_t *marks)
+/* Lists the sampled rows of B that a piece touches. All bits of `marks`, one for each
+   group, are 0 before and after. */
+static hybrid_status list_piece(const replay *r, piece *list, uint64_t *marks)
 {
     const int32_t *cols  = hy_cols(r->A);
-    const int64_t stop   = hy_offset(r->A, r->chunks[c].row_end);
-    use_list *list       = &r->lists[c];
+    const int bits       = r->bits;
     hybrid_status status = HYBRID_OK;
 
-    for (int64_t k = hy_offset(r->A, r->chunks[c].row_begin); k < stop; k++) {
-        const int32_t row  = cols[k];
-        const uint64_t bit = (uint64_t)1 << (row % 64);
-        if (!is_sampled(r, row) || marks[row / 64] & bit)
+    for (int64_t k = list->begin; k < list->end; k++) {
+        const int32_t group = cols[k] >> bits;
+        const uint64_t bit  = (uint64_t)1 << (group % 64);
+        if (cols[k] != sampled_row(bits, group) || marks[group / 64] & bit)
             continue;
-        HY_TRY_ELSE_DONE(append(r->ctx, list, row));
-        marks[row / 64] |= bit;
+        HY_TRY_ELSE_DONE(append(r->ctx, list, group));
+        marks[group / 64] |= bit;
     }
 done:
     for (int64_t i = 0; i < list->count; i++)
-        marks[list->of[i].row / 64] = 0;
+        marks[list->of[i].group / 64] = 0;
     return status;
 }
 
-static hybrid_status list_chunks(void *arg, int part, int64_t begin, int64_t end)
+static hybrid_status list_pieces(void *arg, int part, int64_t begin, int64_t end)
 {
     const replay *r      = arg;
-    const int64_t words  = r->B->rows / 64 + 1;
+    const int64_t words  = r->groups / 64 + 1;
     hybrid_status status = HYBRID_OK;
     void *marks;
 
     (void)part;
     HY_TRY(hy_array(r->ctx, words, sizeof(uint64_t), "marks of touched rows", &marks));
     memset(marks, 0, (size_t)words * sizeof(uint64_t));
-    for (int64_t c = begin; c < end && status == HYBRID_OK; c++)
-        status = list_chunk(r, c, marks);
+    for (int64_t k = begin; k < end && status == HYBRID_OK; k++)
+        status = list_piece(r, &r->pieces[k], marks);
     hy_array_free(r->ctx, marks);
     return status;
 }
 
-/* Lists all uses, then finds the next use of each, from the last chunk to the first. */
-static hybrid_status list_uses(replay *r)
+/* Finds the next use of each use, from the last chunk to the first. Drops a use if
+   another piece of the chunk has it, too. */
+static void find_next(replay *r)
 {
-    HY_TRY(hy_pool_for(r->ctx->pool, HY_PLAN, 0, r->count, 1, list_chunks, r));
-    for (int64_t i = 0; i < r->B->rows; i++)
-        r->link[i] = (int32_t)r->count;
-    for (int64_t c = r->count - 1; c >= 0; c--)
-        for (int64_t i = 0; i < r->lists[c].count; i++) {
-            use *u          = &r->lists[c].of[i];
-            u->next         = r->link[u->row];
-            r->link[u->row] = (int32_t)c;
+    for (int64_t g = 0; g < r->groups; g++)
+        r->link[g] = (int32_t)r->chunks;
+    for (int64_t k = r->count - 1; k >= 0; k--) {
+        piece *list        = &r->pieces[k];
+        const int64_t uses = list->count;
+        list->count        = 0;
+        for (int64_t i = 0; i < uses; i++) {
+            const int32_t group = list->of[i].group;
+            if (r->link[group] == list->chunk)
+                continue;
+            list->of[list->count++] = (use){.group = group, .next = r->link[group]};
+            r->link[group]          = list->chunk;
         }
+    }
+}
+
+/* Cuts the entries of A in the chunks into pieces. */
+static hybrid_status cut_pieces(replay *r, const hy_chunk *chunks)
+{
+    int64_t most = r->chunks;
+    void *pieces;
+
+    for (int64_t c = 0; c < r->chunks; c++)
+        most +=
+            (hy_offset(r->A, chunks[c].row_end) - hy_offset(r->A, chunks[c].row_begin)) /
+            PIECE;
+    HY_TRY(hy_array(r->ctx, most, sizeof *r->pieces, "uses of chunks", &pieces));
+    r->pieces = pieces;
+    for (int64_t c = 0; c < r->chunks; c++) {
+        const int64_t stop = hy_offset(r->A, chunks[c].row_end);
+        for (int64_t k = hy_offset(r->A, chunks[c].row_begin); k < stop; k += PIECE)
+            r->pieces[r->count++] =
+                (piece){.chunk = (int32_t)c, .begin = k, .end = hy_min(k + PIECE, stop)};
+    }
     return HYBRID_OK;
 }
 
 /* ---- replay -------------------------------------------------------------------- */
 
-static int64_t row_bytes(const replay *r, int64_t row)
-{
-    const int64_t entries = hy_offset(r->B, row + 1) - hy_offset(r->B, row);
-    return 8 + entries * (4 + (int64_t)hy_value_size(r->B->type));
-}
-
 /* Drops held rows until the others fit the room, first those that are used last. */
 static void make_room(replay *r)
 {
     while (r->held > r->room && r->last >= 0) {
-        const int32_t row = r->head[r->last];
-        if (row == NONE) {
+        const int32_t group = r->head[r->last];
+        if (group == NONE) {
             r->last--;
             continue;
         }
-        r->head[r->last] = r->link[row];
-        r->link[row]     = AWAY;
-        r->held -= row_bytes(r, row);
+        r->head[r->last] = r->link[group];
+        r->link[group]   = AWAY;
+        r->held -= r->bytes[group];
     }
 }
 
-/* Holds the rows that chunk c uses. All of them leave the lists while the chunk needs
-   them, so that they are not replaced. */
-static void hold(replay *r, int64_t c)
+/* Holds the rows that a chunk, with pieces [begin, end), uses. All of them leave the
+   lists while the chunk needs them, so that they are not replaced. */
+static void hold(replay *r, const piece *begin, const piece *end)
 {
-    r->head[c] = NONE;
-    for (int64_t i = 0; i < r->lists[c].count; i++) {
-        const int32_t row = r->lists[c].of[i].row;
-        if (r->link[row] != AWAY)
-            continue;
-        r->sent += row_bytes(r, row);
-        r->held += row_bytes(r, row);
-    }
+    r->head[begin->chunk] = NONE;
+    for (const piece *p = begin; p < end; p++)
+        for (int64_t i = 0; i < p->count; i++) {
+            const int32_t group = p->of[i].group;
+            if (r->link[group] != AWAY)
+                continue;
+            r->sent += r->bytes[group];
+            r->held += r->bytes[group];
+        }
     make_room(r);
 }
 
-/* Puts the rows of chunk c into the lists of their next uses, and drops those that no
+/* Puts the rows of a chunk into the lists of their next uses, and drops those that no
    later chunk uses. */
-static void let_go(replay *r, int64_t c)
+static void let_go(replay *r, const piece *begin, const piece *end)
 {
-    for (int64_t i = 0; i < r->lists[c].count; i++) {
-        const use u = r->lists[c].of[i];
-        if (u.next == r->count) {
-            r->link[u.row] = AWAY;
-            r->held -= row_bytes(r, u.row);
-            continue;
+    for (const piece *p = begin; p < end; p++)
+        for (int64_t i = 0; i < p->count; i++) {
+            const use u = p->of[i];
+            if (u.next == r->chunks) {
+                r->link[u.group] = AWAY;
+                r->held -= r->bytes[u.group];
+                continue;
+            }
+            r->link[u.group] = r->head[u.next];
+            r->head[u.next]  = u.group;
+            r->last          = hy_max(r->last, u.next);
         }
-        r->link[u.row]  = r->head[u.next];
-        r->head[u.next] = u.row;
-        r->last         = hy_max(r->last, u.next);
-    }
 }
 
 static void play(replay *r)
 {
-    for (int64_t c = 0; c < r->count; c++)
+    const piece *stop = r->pieces + r->count, *end;
+
+    for (int64_t c = 0; c < r->chunks; c++)
         r->head[c] = NONE;
-    for (int64_t i = 0; i < r->B->rows; i++)
-        r->link[i] = AWAY;
+    for (int64_t g = 0; g < r->groups; g++)
+        r->link[g] = AWAY;
     r->last = -1;
-    for (int64_t c = 0; c < r->count; c++) {
-        hold(r, c);
-        let_go(r, c);
+    for (const piece *begin = r->pieces; begin < stop; begin = end) {
+        for (end = begin + 1; end < stop && end->chunk == begin->chunk; end++)
+            ;
+        hold(r, begin, end);
+        let_go(r, begin, end);
     }
+}
+
+/* Allocates the arrays of chunks and of groups. */
+static hybrid_status allocate(replay *r)
+{
+    void *array;
+
+    HY_TRY(hy_array(r->ctx, r->chunks, sizeof *r->head, "rows held for chunks", &array));
+    r->head = array;
+    HY_TRY(hy_array(r->ctx, r->groups, sizeof *r->link, "rows of B held", &array));
+    r->link = array;
+    HY_TRY(hy_array(r->ctx, r->groups, sizeof *r->bytes, "bytes of rows of B", &array));
+    r->bytes = array;
+    return HYBRID_OK;
+}
+
+static void release(replay *r)
+{
+    for (int64_t k = 0; k < r->count; k++)
+        hy_array_free(r->ctx, r->pieces[k].of);
+    hy_array_free(r->ctx, r->pieces);
+    hy_array_free(r->ctx, r->head);
+    hy_array_free(r->ctx, r->link);
+    hy_array_free(r->ctx, r->bytes);
 }
 
 hybrid_status hy_least_sent(hy_context *ctx, const hybrid_csr *A, const hybrid_csr *B,
                             const hy_chunk *chunks, int64_t count, int64_t room,
                             int64_t *out)
 {
-    replay r             = {.ctx    = ctx,
-                            .A      = A,
-                            .B      = B,
-                            .chunks = chunks,
-                            .count  = count,
-                            .bits   = sample_bits(A, B)};
-    hybrid_status status = HYBRID_OK;
-    void *lists = NULL, *head = NULL, *link = NULL;
+    const int bits = sample_bits(A, B);
+    hybrid_status status;
+    replay r = {.ctx    = ctx,
+                .A      = A,
+                .B      = B,
+                .chunks = count,
+                .bits   = bits,
+                .groups = (B->rows >> bits) + 1,
+                .room   = room >> bits};
 
-    HY_TRY_ELSE_DONE(hy_array(ctx, count + 1, sizeof *r.lists, "uses of chunks", &lists));
-    memset(lists, 0, (size_t)count * sizeof *r.lists);
-    r.lists = lists;
-    HY_TRY_ELSE_DONE(hy_array(ctx, count, sizeof *r.head, "rows held for chunks", &head));
-    HY_TRY_ELSE_DONE(hy_array(ctx, B->rows, sizeof *r.link, "rows of B held", &link));
-    r.head = head;
-    r.link = link;
-    r.room = room >> r.bits;
-    HY_TRY_ELSE_DONE(list_uses(&r));
+    HY_TRY_ELSE_DONE(cut_pieces(&r, chunks));
+    HY_TRY_ELSE_DONE(allocate(&r));
+    HY_TRY_ELSE_DONE(hy_pool_for(ctx->pool, HY_PLAN, 0, r.groups, GROUPS, size_rows, &r));
+    HY_TRY_ELSE_DONE(hy_pool_for(ctx->pool, HY_PLAN, 0, r.count, 1, list_pieces, &r));
+    find_next(&r);
     play(&r);
-    *out = r.sent << r.bits;
+    *out = r.sent << bits;
 done:
-    for (int64_t c = 0; c < count && lists; c++)
-        hy_array_free(ctx, r.lists[c].of);
-    hy_array_free(ctx, link);
-    hy_array_free(ctx, head);
-    hy_array_free(ctx, lists);
+    release(&r);
     return status;
 }

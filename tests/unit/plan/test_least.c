@@ -150,6 +150,34 @@ static void room_saves_bytes(void **state)
     matrix_free(&B);
 }
 
+/* ---- pieces ---- */
+
+/* Workers list the uses of a chunk with many entries in pieces, and each of its rows of A
+   touches all rows of B. A row of B counts once for each chunk all the same. */
+static void pieces_of_a_chunk_share_rows(void **state)
+{
+    enum { ROWS = 1 << 17, EACH = 4 };
+    const hy_chunk chunks[] = {{.id = 0, .row_end = EACH},
+                               {.id = 1, .row_begin = EACH, .row_end = 2 * EACH}};
+    hybrid_csr B            = even_rows(ROWS);
+    builder b               = build_start(2 * EACH, ROWS);
+    int64_t sent;
+
+    (void)state;
+    for (int i = 0; i < 2 * EACH; i++) {
+        for (int64_t k = 0; k < ROWS; k++)
+            build_add(&b, k);
+        build_end_row(&b);
+    }
+    hybrid_csr A = build_finish(&b, 1, f64);
+    assert_int_equal(hy_least_sent(ctx, &A, &B, chunks, 1, 0, &sent), HYBRID_OK);
+    assert_int_equal(sent, ROWS * ROW);
+    assert_int_equal(hy_least_sent(ctx, &A, &B, chunks, 2, ROWS * ROW, &sent), HYBRID_OK);
+    assert_int_equal(sent, ROWS * ROW);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
 /* ---- samples ---- */
 
 /* Chunks of a large A touch the rows of B in turns, each row twice. With room for all of
@@ -218,6 +246,7 @@ int main(void)
         cmocka_unit_test(the_row_needed_last_makes_room),
         cmocka_unit_test(nothing_sends_less),
         cmocka_unit_test(room_saves_bytes),
+        cmocka_unit_test(pieces_of_a_chunk_share_rows),
         cmocka_unit_test(a_sample_is_near),
         cmocka_unit_test(each_allocation_may_fail),
     };
