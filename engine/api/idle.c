@@ -50,9 +50,10 @@ void hy_idle_relieve(hy_context *ctx)
 int64_t hy_idle_host_left(const hybrid_engine *engine)
 {
     const hy_meter *meter = &engine->ctx.memory.meter;
+    const int64_t cap     = hy_meter_cap(meter);
 
-    if (meter->cap == 0)
+    if (cap == 0)
         return INT64_MAX;
-    return hy_max(0, meter->cap - hy_meter_used(meter) +
+    return hy_max(0, cap - hy_meter_used(meter) +
                          hy_results_pooled_bytes(engine->ctx.results));
 }

@@ -272,10 +272,11 @@ static hybrid_status draw_enough(sample *s, double limit, hy_result_size *out)
 static uint32_t places_for(const hybrid_engine *engine)
 {
     const hy_meter *meter = &engine->ctx.memory.meter;
-    const int64_t bytes   = (meter->cap - hy_meter_used(meter)) / TABLE_PART;
+    const int64_t cap     = hy_meter_cap(meter);
+    const int64_t bytes   = (cap - hy_meter_used(meter)) / TABLE_PART;
     uint32_t places       = 2 * PRODUCTS;
 
-    while (meter->cap > 0 && places > LEAST_TABLE && (int64_t)places * 4 > bytes)
+    while (cap > 0 && places > LEAST_TABLE && (int64_t)places * 4 > bytes)
         places /= 2;
     return places;
 }

@@ -57,7 +57,7 @@ static hybrid_status check_size(product *p)
 static int64_t most_entries(const product *p)
 {
     const hybrid_csr *A = p->parts.A.source.csr, *B = p->parts.B.source.csr;
-    const int64_t cap = p->parts.call.engine->ctx.memory.meter.cap;
+    const int64_t cap = hy_meter_cap(&p->parts.call.engine->ctx.memory.meter);
     const int64_t room =
         (cap > 0 ? cap : (int64_t)1 << 40) / (4 + (int64_t)hy_value_size(A->type));
 

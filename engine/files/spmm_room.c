@@ -98,8 +98,8 @@ static void predict(const hy_files *call, const hy_sparse *A, const hy_source *X
     const int a_is_read  = room->in_parts || !hy_source_at_hand(&A->source);
     const double copied  = a_is_read ? (parts > 1 ? 2 : 1) : 0;
     const double written = y_row > 0 ? 2 * (double)room->piece_bytes : 0;
-    double peak          = copied * (double)room->part_bytes + (double)(rows * y_row) +
-                  fmin(written, 2 * (double)(csr->rows * y_row));
+    double peak = copied * (double)room->part_bytes + (double)rows * (double)y_row +
+                  fmin(written, 2 * (double)csr->rows * (double)y_row);
     double blocks = 0;
 
     if (in_blocks)

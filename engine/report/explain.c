@@ -85,16 +85,16 @@ static void put_result(hy_words *w, const hybrid_plan *plan)
 static void put_memory(hy_words *w, const hybrid_plan *plan)
 {
     const hy_context *ctx = &plan->product.engine->ctx;
-    const hy_meter *meter = &ctx->memory.meter;
+    const int64_t cap     = hy_meter_cap(&ctx->memory.meter);
     const int64_t left    = hy_idle_host_left(plan->product.engine);
     const int64_t need    = plan->history.report.predicted_result_bytes;
 
-    if (meter->cap == 0 || plan->product.op != HY_SPGEMM || plan->product.result_on)
+    if (cap == 0 || plan->product.op != HY_SPGEMM || plan->product.result_on)
         return;
     hy_words_put(w, "memory      ");
     hy_words_bytes(w, (double)left);
     hy_words_put(w, " of the host memory of ");
-    hy_words_bytes(w, (double)meter->cap);
+    hy_words_bytes(w, (double)cap);
     hy_words_put(w, " are free");
     if (need > left)
         hy_words_put(w,

@@ -35,7 +35,7 @@ hybrid_status hybrid_engine_machine(const hybrid_engine *engine, hybrid_machine 
         .cores             = hy_topology_cores(engine->topology),
         .memory_bytes      = hy_machine_memory(),
         .group_bytes       = hy_cgroup_memory(""),
-        .host_bytes        = meter->cap,
+        .host_bytes        = hy_meter_cap(meter),
         .host_bytes_used   = hy_max(0, hy_meter_used(meter) - pooled),
         .rates_path        = is_told ? engine->rates.path : "",
         .rates_date        = computes->measured.date,

@@ -87,7 +87,7 @@ static void put_memory(hy_json *json, const char *name, const hy_meter *meter,
                        int64_t peak)
 {
     hy_json_put(json, "\n{\"name\":\"%s\"", name);
-    hy_json_int(json, "limit_bytes", meter->cap);
+    hy_json_int(json, "limit_bytes", hy_meter_cap(meter));
     hy_json_int(json, "peak_bytes", peak);
     hy_json_put(json, "}");
 }

@@ -19,7 +19,8 @@ int64_t hy_row_writer_bytes(const hybrid_engine *engine)
 {
     const hy_meter *meter = &engine->ctx.memory.meter;
     const int64_t piece   = hy_settings_of(engine)->piece_bytes;
-    const int64_t left = meter->cap > 0 ? meter->cap - hy_meter_used(meter) : INT64_MAX;
+    const int64_t cap     = hy_meter_cap(meter);
+    const int64_t left    = cap > 0 ? cap - hy_meter_used(meter) : INT64_MAX;
 
     if (piece > 0)
         return piece;

@@ -1,8 +1,11 @@
 /* io/hdf5/decode/h5_filters.c - undoes the filters of a chunk, the last one first. */
 #include "io/hdf5/decode/h5_filters.h"
 
+#include <limits.h>
 #include <string.h>
 #include <zlib.h>
+
+#include "base/data/min_max.h"
 
 #if HYBRID_WITH_LIBDEFLATE
 #include <libdeflate.h>
@@ -48,17 +51,20 @@ void hy_h5_inflater_free(hy_h5_decoder *decoder)
 
 static const char too_long[] = "it inflates to more than a chunk";
 
+/* zlib counts bytes in 32 bits. The data of a chunk have fewer than 2^32 bytes, but there
+   may be more memory for them. */
 static const char *inflate_slowly(piece in, char *to, size_t most, size_t *made)
 {
+    const uInt room = (uInt)hy_min((int64_t)most, UINT_MAX);
     z_stream stream = {.next_in   = (Bytef *)(uintptr_t)in.at,
-                       .avail_in  = (uInt)in.bytes,
+                       .avail_in  = (uInt)hy_min((int64_t)in.bytes, UINT_MAX),
                        .next_out  = (Bytef *)to,
-                       .avail_out = (uInt)most};
+                       .avail_out = room};
 
     if (inflateInit(&stream) != Z_OK)
         return "zlib has no memory";
     const int end = inflate(&stream, Z_FINISH);
-    *made         = most - stream.avail_out;
+    *made         = room - stream.avail_out;
     inflateEnd(&stream);
     if (end == Z_STREAM_END)
         return NULL;

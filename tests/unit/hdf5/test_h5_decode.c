@@ -67,9 +67,11 @@ static void deflated_chunks(void **state)
 }
 
 /* Without libdeflate (no inflater in the decoder), zlib inflates, with the same results
-   and errors. */
+   and errors. The scratch memory of a chunk may have more than 2^32 bytes. */
 static void zlib_agrees(void **state)
 {
+    static char scratch[BYTES];
+    const hy_h5_filters both    = {2, {HY_H5_SHUFFLE, HY_H5_DEFLATE}, 4, BYTES};
     const hy_h5_filters filters = {1, {HY_H5_DEFLATE}, 4, BYTES};
     hy_h5_decoder decoder       = {.inflater = NULL};
     char to[BYTES];
@@ -78,6 +80,9 @@ static void zlib_agrees(void **state)
     deflate_bytes(BYTES);
     assert_null(hy_h5_decode(&filters, 0, &decoder, packed, packed_bytes, to));
     assert_true((unsigned char)to[63] == (unsigned char)(63 * 63));
+    decoder.scratch[0] = decoder.scratch[1] = scratch;
+    decoder.room                            = ((size_t)1 << 32) + 8;
+    assert_null(hy_h5_decode(&both, 0, &decoder, packed, packed_bytes, to));
     packed[9] ^= 1;
     assert_string_equal(hy_h5_decode(&filters, 0, &decoder, packed, packed_bytes, to),
                         "its deflated data are damaged");
