@@ -177,9 +177,10 @@ typedef struct hybrid_machine {
         counts against no limit. 0 = none: an earlier engine had started CUDA, or no GPU */
     int64_t     cuda_device_bytes; /**< memory in use on all GPUs when they opened: by CUDA
         itself, by other engines and by other programs */
+    int         with_hdf5, with_zstd; /**< 1 if the library reads and writes HDF5, zstd; else 0 */
 } hybrid_machine;
 #define HYBRID_MACHINE_INIT \
-    { sizeof(hybrid_machine), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, NULL, 0, 0 } /**< empty */
+    { sizeof(hybrid_machine), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, NULL, 0, 0, 0, 0 } /**< empty */
 /** Describes the resources of `engine`; BAD_ARGUMENT if an argument is NULL. */
 HYBRID_API hybrid_status hybrid_engine_machine(const hybrid_engine *engine,
     hybrid_machine *out);

@@ -44,6 +44,11 @@ problem(examination *e, const char *remedy, const char *format, ...)
     e->problems++;
 }
 
+static const char *with(int has)
+{
+    return has ? "with" : "without";
+}
+
 /* ---- the engine on the host ------------------------------------------------------ */
 
 static hybrid_status open_with(const char *rates, hybrid_backend backend, int device,
@@ -77,8 +82,8 @@ static int open_host(examination *e)
     const hybrid_status described = hybrid_engine_machine(e->engine, &e->machine);
     if (described != HYBRID_OK)
         return cli_fail_status(described, "");
-    put("built      CPU%s, Matrix Market and gzip files",
-        e->machine.with_cuda ? " and CUDA" : " without CUDA");
+    put("built      %s CUDA, %s HDF5 files, %s zstd", with(e->machine.with_cuda),
+        with(e->machine.with_hdf5), with(e->machine.with_zstd));
     if (bad_rates)
         problem(e, "remove the file, or measure again with 'hybrid_spmm calibrate'", "%s",
                 message);

@@ -24,7 +24,7 @@ DEFINE(plan_options, "plan options", "HYBRID_PLAN_OPTIONS_INIT", host_share, res
 DEFINE(calibration, "calibration", "HYBRID_CALIBRATION_INIT", scaled, scaled)
 DEFINE(report, "report", "HYBRID_REPORT_INIT", rates_measured, resumed_rows)
 DEFINE(file_options, "file options", "HYBRID_FILE_OPTIONS_INIT", row_end, part_rows)
-DEFINE(machine, "machine", "HYBRID_MACHINE_INIT", device_count, cuda_device_bytes)
+DEFINE(machine, "machine", "HYBRID_MACHINE_INIT", device_count, with_zstd)
 
 int hy_struct_fits(const hy_struct *type, size_t struct_size)
 {

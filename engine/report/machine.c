@@ -43,7 +43,9 @@ hybrid_status hybrid_engine_machine(const hybrid_engine *engine, hybrid_machine 
         .device_count      = engine->device_count,
         .left_out          = engine->left_out,
         .cuda_host_bytes   = engine->opening_bytes,
-        .cuda_device_bytes = occupied(engine)};
+        .cuda_device_bytes = occupied(engine),
+        .with_hdf5         = HYBRID_WITH_HDF5,
+        .with_zstd         = HYBRID_WITH_ZSTD};
 
     hy_struct_write(&hy_machine_struct, &found, out);
     return HYBRID_OK;

@@ -3,7 +3,8 @@
 
 no_nvidia || exit 77 # a GPU can have problems that are not expected here
 expect 0 doctor
-for word in '^library +[0-9]+\.[0-9]+\.[0-9]+$' '^built +CPU ' '^driver ' '^GPU ' '^CPU ' \
+for word in '^library +[0-9]+\.[0-9]+\.[0-9]+$' '^driver ' '^GPU ' '^CPU ' \
+    '^built +with(out)? CUDA, with(out)? HDF5 files, with(out)? zstd$' \
     '^  cores +[0-9]+ for this process, of [0-9]+ logical' '^  rates +built in' \
     '^memory +[0-9.]+ GiB in the machine' '^  limit ' '^  budget +[0-9.]+ [GM]iB' \
     '^no problems found$'; do

@@ -257,6 +257,8 @@ static void machines_of_other_versions(void **state)
     assert_int_equal(m.device_count, 0);
     assert_string_equal(m.left_out, "");
     assert_int_equal(m.cuda_host_bytes + m.cuda_device_bytes, 0); /* no GPU */
+    assert_int_equal(m.with_hdf5, HYBRID_WITH_HDF5);
+    assert_int_equal(m.with_zstd, HYBRID_WITH_ZSTD);
     m.struct_size =
         hy_machine_struct.first; /* of a program that does not know left_out */
     m.left_out = NULL;

@@ -132,6 +132,8 @@ class Machine(Structure):
         ("left_out", c_char_p),
         ("cuda_host_bytes", c_int64),
         ("cuda_device_bytes", c_int64),
+        ("with_hdf5", c_int),
+        ("with_zstd", c_int),
     ]
 
 
