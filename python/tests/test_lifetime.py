@@ -16,6 +16,9 @@ import scipy.sparse as sp
 from conftest import integers, oracle
 
 import hybrid_spmm as hs
+from hybrid_spmm import _engine
+from hybrid_spmm._gpu import device_plans
+from hybrid_spmm._products import accelerate
 
 
 def test_arrays_share_the_engine_s_pages_and_outlive_everything(rng):
@@ -177,6 +180,34 @@ def test_children_make_engines_of_their_own(engine, rng):
     finally:
         parent.lock.release()
     assert (plan(A, A).toarray() == expected).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_child_finds_locks_free(rng):
+    A = integers(rng, (60, 60))
+    held, done = threading.Event(), threading.Event()
+
+    def hold():
+        with _engine._lock, _engine._default_lock, device_plans._lock, accelerate._lock:
+            held.set()
+            done.wait()
+
+    def work():
+        with hs.accelerate(hs.Engine(backend="host")) as block:
+            A @ A
+        assert block.products == 1
+        hs.default_engine()
+        with device_plans._lock:
+            pass
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    try:
+        assert in_child(work)
+    finally:
+        done.set()
+        thread.join()
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

@@ -8,7 +8,6 @@ import ctypes
 import logging
 import os
 import re
-import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -22,6 +21,7 @@ from ._gpu.device_operands import library_for
 from ._gpu.device_plans import make_device_plan
 from ._gpu.device_products import multiply_on_device
 from ._native import capi
+from ._native.fork_lock import ForkLock
 from ._native.handle import CLOSED, Handle
 from ._native.library import lib
 from ._operands.dense import factor
@@ -338,8 +338,8 @@ class Engine:
 
 _engines: dict[int, weakref.ref[Engine]] = {}
 _default: Engine | None = None
-_default_lock = threading.Lock()
-_lock = threading.Lock()  # held while a handle is made
+_default_lock = ForkLock()
+_lock = ForkLock()  # held while a handle is made
 
 
 def default_engine() -> Engine:
@@ -367,8 +367,6 @@ def _all() -> list[Engine]:
 
 def _forked() -> None:
     """Leave the parent's engines alone; each is made anew at its first call in the child."""
-    global _default_lock, _lock
-    _default_lock, _lock = threading.Lock(), threading.Lock()
     for engine in _all():
         handle, engine._handle = engine._handle, None
         engine._trace = None

@@ -6,12 +6,12 @@ returns.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._errors import ArgumentError, OperandTypeError, ShapeError, StateError
 from .._native import capi
+from .._native.fork_lock import ForkLock
 from .._native.handle import Pages, sparse_pages
 from .._native.library import lib
 from .._native.listen import Show
@@ -178,7 +178,7 @@ class DeviceSparsePlan(DevicePlan, SparseProduct):
 # ---- plans of the default engine ---------------------------------------------------------
 
 _engines: dict[int, Engine] = {}
-_lock = threading.Lock()
+_lock = ForkLock()
 
 
 def engine_for(engine: Engine, device: int) -> Engine:

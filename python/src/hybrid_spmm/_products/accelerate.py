@@ -20,6 +20,7 @@ import numpy as np
 
 from .._engine import Engine, default_engine
 from .._errors import ArgumentError, ExactnessError, HostMemoryError, UnsupportedError
+from .._native.fork_lock import ForkLock
 from .._operands.scipy_classes import format_of, sparse
 from .._operands.sparse import Operand
 from .product import multiply_dense, multiply_sparse
@@ -59,7 +60,7 @@ class Acceleration:
         self.fallbacks: Counter[str] = Counter()
         self._engine = engine
         self._transposes = Transposes()
-        self._lock = threading.Lock()  # a context may be copied to other threads
+        self._lock = ForkLock()  # a context may be copied to other threads
 
     def __repr__(self) -> str:
         left = ", ".join(f"{count} {reason}" for reason, count in self.fallbacks.items())
@@ -171,7 +172,7 @@ def wide(operand: Any) -> bool:
 # ---- SciPy's methods -------------------------------------------------------------------
 
 _current: ContextVar[Acceleration | None] = ContextVar("hybrid_spmm.accelerate", default=None)
-_lock = threading.Lock()
+_lock = ForkLock()
 _open = 0  # blocks in all threads
 _originals: list[tuple[type, str, Any]] = []
 
