@@ -180,6 +180,19 @@ def test_arrays_longer_than_the_matrix(engine, rng):
     assert (plan(A.T, np.eye(9)) == A.toarray().T).all()
 
 
+def test_errors_name_the_damaged_operand(engine, rng):
+    good, bad = integers(rng, (6, 5), 0.9), integers(rng, (5, 7), 0.9)
+    bad.indices[0] = 7
+    with pytest.raises(hs.MatrixError, match=r"^CSR matrix of shape \(5, 7\): row 0, entry 0"):
+        engine.matmul(good, bad)
+    turned = bad.T  # CSC, over the same arrays
+    with pytest.raises(hs.MatrixError, match=r"^CSC .* \(7, 5\): row 0, .* of the transpose$"):
+        engine.matmul(turned, np.ones((5, 2)))
+    turned.indptr = turned.indptr[:-1]
+    with pytest.raises(hs.MatrixError, match="a matrix of 5 columns needs 6"):
+        engine.matmul(turned, np.ones((5, 2)))
+
+
 @pytest.mark.parametrize("damage", ["column", "negative", "falls", "end", "short", "start"])
 @pytest.mark.parametrize("width", [np.int32, np.int64])
 def test_damaged_matrices_are_refused(engine, rng, damage, width):

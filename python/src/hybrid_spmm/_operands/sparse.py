@@ -84,7 +84,8 @@ class Operand:
             data = as_values(data, dtype)
         if len(offsets) != rows + 1:
             raise MatrixError(
-                f"indptr has {len(offsets)} entries; a matrix of {rows} rows needs {rows + 1}"
+                f"indptr has {len(offsets)} entries; a matrix of {rows} "
+                f"{'columns' if matrix.format == 'csc' else 'rows'} needs {rows + 1}"
             )
         nnz = offsets.item(-1)
         if not 0 <= nnz <= len(columns) or nnz > len(data):
@@ -115,9 +116,9 @@ class Operand:
         return result
 
     def repair(self, error: MatrixError) -> None:
-        """Replace an unsorted matrix by a canonical copy; raise `error` if it is damaged."""
+        """Replace an unsorted matrix by a canonical copy; raise an error if it is damaged."""
         if self.repaired:
-            raise error
+            raise self.damaged(error)
         matrix = self.matrix
         try:
             copy = type(matrix)(
@@ -125,14 +126,21 @@ class Operand:
             )
             copy.check_format(full_check=True)
         except ValueError:
-            raise error from None
+            raise self.damaged(error) from None
         if copy.has_canonical_format:
-            raise error
+            raise self.damaged(error)
         copy.sum_duplicates()
         if not self.quiet:
             warn("unsorted, or has duplicate entries")
         self.matrix = copy
         self.repaired = True
+
+    def damaged(self, error: MatrixError) -> MatrixError:
+        """Return an error of the library, which calls every operand A, for this matrix."""
+        kind = self.matrix.format
+        fault = str(error).removeprefix("A: ")
+        turned = "; its rows and columns are those of the transpose" if kind == "csc" else ""
+        return MatrixError(f"{kind.upper()} matrix of shape {self.matrix.shape}: {fault}{turned}")
 
 
 def warn(reason: str) -> None:
