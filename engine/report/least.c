@@ -21,10 +21,10 @@
 
 enum {
     LARGE       = 1 << 22, /* minimum entries of A for which a sample is taken */
-    SAMPLE_BITS = 4,       /* a sample has at most 1 in 1 << SAMPLE_BITS rows of B */
-    SAMPLE_ROWS = 1 << 16, /* a sample of more rows than that has fewer than 1 in 1 <<
-                              SAMPLE_BITS */
-    PIECE = 1 << 16,       /* entries of A whose uses one worker lists at a time, about
+    SAMPLE_BITS = 4,       /* a sample has 1 in 1 << SAMPLE_BITS rows of B */
+    FEW_ROWS    = 1 << 10, /* a sample of fewer rows than that has more of them */
+    SAMPLE_ROWS = 1 << 16, /* a sample of more rows than that has fewer of them */
+    PIECE       = 1 << 16, /* entries of A whose uses one worker lists at a time, about
                               100 us */
     GROUPS     = 1 << 10,  /* rows of B of which one worker finds the bytes at a time */
     FIRST_USES = 1 << 8,
@@ -73,6 +73,8 @@ static int sample_bits(const hybrid_csr *A, const hybrid_csr *B)
 {
     int bits = SAMPLE_BITS;
 
+    while (bits > 0 && B->rows >> bits < FEW_ROWS)
+        bits--;
     while (B->rows >> bits > SAMPLE_ROWS)
         bits++;
     return A->nnz < LARGE ? 0 : bits;

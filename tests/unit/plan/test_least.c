@@ -203,6 +203,32 @@ static void a_sample_is_near(void **state)
     matrix_free(&A);
 }
 
+/* A sample of a B of few rows has all rows, however much these differ. */
+static void few_rows_are_all_replayed(void **state)
+{
+    enum { ROWS = 1 << 16, FEW = 70 };
+    const hy_chunk all = {.row_end = ROWS};
+    builder a = build_start(ROWS, FEW), b = build_start(FEW, FEW);
+    int64_t sent;
+
+    (void)state;
+    for (int64_t i = 0; i < ROWS; i++) {
+        for (int64_t k = 0; k < FEW; k++)
+            build_add(&a, k);
+        build_end_row(&a);
+    }
+    for (int64_t i = 0; i < FEW; i++) {
+        for (int64_t k = 0; k < (i == FEW / 2 ? FEW : 1); k++)
+            build_add(&b, k);
+        build_end_row(&b);
+    }
+    hybrid_csr A = build_finish(&a, 1, f64), B = build_finish(&b, 1, f64);
+    assert_int_equal(hy_least_sent(ctx, &A, &B, &all, 1, 0, &sent), HYBRID_OK);
+    assert_int_equal(sent, FEW * 8 + B.nnz * 12);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
 /* ---- failures ---- */
 
 static void each_allocation_may_fail(void **state)
@@ -248,6 +274,7 @@ int main(void)
         cmocka_unit_test(room_saves_bytes),
         cmocka_unit_test(pieces_of_a_chunk_share_rows),
         cmocka_unit_test(a_sample_is_near),
+        cmocka_unit_test(few_rows_are_all_replayed),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
