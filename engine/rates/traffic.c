@@ -231,8 +231,10 @@ static hybrid_status find_b(const hy_portion *portion, const hybrid_csr *A,
         out->b_up = gathered_b(portion, &room);
         room *= layout->depth;
     }
-    return hy_least_sent(&product->engine->ctx, A, B, layout->chunks, layout->count, room,
-                         &out->b_least);
+    HY_TRY(hy_least_sent(&product->engine->ctx, A, B, layout->chunks, layout->count, room,
+                         &out->b_least));
+    out->b_least = hy_min(out->b_least, out->b_up); /* a sample may have too many bytes */
+    return HYBRID_OK;
 }
 
 hybrid_status hy_traffic_find(const hy_portion *portion, const hybrid_csr *A,

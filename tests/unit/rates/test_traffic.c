@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "support/inputs/builder.h"
 #include "support/inputs/cases.h"
 #include "support/fake/fake_backend.h"
 #include "support/check/oracle.h"
@@ -145,11 +146,44 @@ static void each_way_predicts_the_other(void **state)
     matrix_free(&A);
     matrix_free(&B);
 }
+
+/* The least bytes of B for a large A come from a sample of the rows of B. They are not
+   more than the bytes that are sent, although the first row of this B, which a sample
+   has, is much longer than the others. */
+static void no_sample_needs_more_than_is_sent(void **state)
+{
+    enum { ROWS = 2304, COLS = 2048, LONG = 1000 };
+    hybrid_engine *engine = place_open(ON_DEVICE, (size_t)256 << 20);
+    builder a = build_start(ROWS, COLS), b = build_start(COLS, LONG);
+    hybrid_plan *plan;
+
+    (void)state;
+    for (int64_t i = 0; i < ROWS; i++) {
+        for (int64_t k = 0; k < COLS; k++)
+            build_add(&a, k);
+        build_end_row(&a);
+    }
+    for (int64_t i = 0; i < COLS; i++) {
+        for (int64_t k = 0; k < (i == 0 ? LONG : 1); k++)
+            build_add(&b, k);
+        build_end_row(&b);
+    }
+    hybrid_csr A = build_finish(&a, 1, f64), B = build_finish(&b, 1, f64);
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &B, &EXPLAINED, &plan), HYBRID_OK);
+    const hybrid_report r = report_of(plan);
+    assert_in_range(r.least_b_h2d_bytes, B.nnz * 12, r.b_h2d_bytes);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(budgets_from_everything_to_one_row),
         cmocka_unit_test(each_way_predicts_the_other),
+        cmocka_unit_test(no_sample_needs_more_than_is_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
