@@ -220,16 +220,23 @@ static hybrid_status close(cutter *c, const hy_features *features)
     return hy_chunk_array_append(c->ctx, c->out, &chunk);
 }
 
+/* Returns 1 if the chunk may end before rows [c->end, end), which it has no room for. If
+   the caller asks for a number of rows, the chunk gets as many of these rows as fit. */
+static int may_close(const cutter *c, int64_t end)
+{
+    return c->begin < c->end && (c->cut->chunk_rows <= 0 || end == c->end + 1);
+}
+
 /* Adds rows [c->end, end), whose loads are `added`, to the chunk. Ends the chunk before
-   these rows if they do not fit. Sets *fit to 0 if they do not fit a chunk of their
-   own. `now` has the features of the chunk. */
+   these rows if they do not fit, and it may end there. Sets *fit to 0 if they fit neither
+   the chunk nor one of their own. `now` has the features of the chunk. */
 static hybrid_status add(cutter *c, int64_t end, const load *added, hy_features *now,
                          int *fit)
 {
     hy_features with;
 
     *fit = fits(c, end, added, &with);
-    if (!*fit && c->begin < c->end) {
+    if (!*fit && may_close(c, end)) {
         HY_TRY(close(c, now));
         *fit = fits(c, end, added, &with);
     }

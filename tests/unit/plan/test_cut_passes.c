@@ -103,11 +103,44 @@ static void only_passes_are_numbered(void **state)
     matrix_free(&B);
 }
 
+/* Chunks have the number of rows that the caller asks for. */
+static void chunks_have_as_many_rows_as_asked(void **state)
+{
+    enum { ROWS = 5000, EACH = 53 };
+    hybrid_csr A = make_full(ROWS, 4), B = make_full(4, 4);
+    hy_chunk *chunks;
+    hy_profile p;
+    int64_t count;
+
+    (void)state;
+    assert_int_equal(hy_inspect(ctx, &A, &B, 0, NULL, &p), HYBRID_OK);
+    const hy_image whole = hy_image_of_csr(B.rows, B.cols, B.nnz, B.type);
+    const hy_cut cut     = {.A            = &A,
+                            .B            = &B,
+                            .profile      = &p,
+                            .variant      = &chunk_spgemm,
+                            .image        = hy_image_of_passes(&whole, &B, 50),
+                            .slot_bytes   = SIZE_MAX / 2,
+                            .products_max = INT64_MAX,
+                            .chunk_rows   = EACH};
+    assert_int_equal(hy_cut_chunks(ctx, &cut, &chunks, &count), HYBRID_OK);
+    for (int64_t i = 0; i < count; i++) {
+        assert_int_equal(chunks[i].row_begin, i * EACH);
+        assert_int_equal(chunks[i].row_end, hy_min((i + 1) * EACH, ROWS));
+    }
+    assert_int_equal(chunks[count - 1].row_end, ROWS);
+    hy_array_free(ctx, chunks);
+    hy_profile_free(ctx, &p);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pass_has_few_entries),
         cmocka_unit_test(only_passes_are_numbered),
+        cmocka_unit_test(chunks_have_as_many_rows_as_asked),
     };
     return cmocka_run_group_tests_name("passes", tests, open_two_workers, close_context);
 }
