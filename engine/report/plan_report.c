@@ -5,6 +5,7 @@
 #include "engine/rates/factors.h"
 #include "engine/run/resident.h"
 #include "engine/rates/traffic.h"
+#include "partition/parts/passes.h"
 
 int64_t hy_plan_resident_chunks(const hybrid_plan *plan)
 {
@@ -25,16 +26,19 @@ static double share_of(const hy_portion *p)
     return p->product->op == HY_SPGEMM ? p->weight : 1;
 }
 
-/* Returns the predicted seconds of kernels on the portion's device. */
+/* Returns the predicted seconds of kernels on the portion's device. The features of a
+   chunk in passes are those of one pass. */
 static double device_s(const hy_portion *p)
 {
     const hy_chunk_list *list = &p->site->list;
-    double sum = hy_gap_s(p->product->op, &p->rates) * (double)hy_max(list->count - 1, 0);
+    const int64_t passes      = hy_passes(&p->layout.image);
+    double sum =
+        hy_gap_s(p->product->op, &p->rates) * (double)hy_max(passes * list->count - 1, 0);
 
     for (int64_t i = 0; i < list->count; i++) {
         const hy_chunk chunk = hy_chunk_at(list, i);
         const hy_cost cost   = hy_cost_of(chunk.variant, &chunk.features, &p->rates);
-        sum += cost.multiply_s + cost.finish_s;
+        sum += (double)passes * (cost.multiply_s + cost.finish_s);
     }
     return sum * share_of(p);
 }

@@ -4,11 +4,17 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 #include <string.h>
 
+#include "engine/plan/plan.h"
+#include "engine/schedules/schedule.h"
+#include "partition/parts/passes.h"
 #include "support/inputs/builder.h"
 #include "support/inputs/cases.h"
 #include "support/fake/fake_backend.h"
+#include "support/fake/fake_spmm.h"
+#include "support/fake/settings.h"
 #include "support/check/oracle.h"
 #include "support/engines/places.h"
 
@@ -178,12 +184,72 @@ static void no_sample_needs_more_than_is_sent(void **state)
     matrix_free(&B);
 }
 
+/* ---- passes ---- */
+
+static hy_cost slow_cost(const hy_features *f, const hy_rates *rates)
+{
+    hy_cost cost = hy_spgemm_fake_esc.cost(f, rates);
+
+    cost.multiply_s = 1e-9 * (double)f->products;
+    return cost;
+}
+
+/* A plan that multiplies B in passes, on a device whose kernels take time. */
+typedef struct passing {
+    hy_variant slow;
+    const hy_variant *table[2];
+    hybrid_engine *engine;
+    hybrid_plan *plan;
+    hybrid_csr A, B;
+} passing;
+
+/* A has `rows` rows, most of which touch few rows of the long B. */
+static void open_passing(int64_t rows, passing *p)
+{
+    enum { LONG = 4000, COLS = 24, BYTES = 512 << 10 };
+
+    *p           = (passing){.slow = hy_spgemm_fake_esc, .table = {&p->slow}};
+    p->slow.cost = slow_cost;
+    matrix_random(rows, LONG, 1, 5, f64, &p->A);
+    matrix_random(LONG, COLS, 4, 6, f64, &p->B);
+    assert_int_equal(fake_open(p->table, BYTES, &p->engine), HYBRID_OK);
+    settings_of(p->engine)->schedule = &hy_schedule_passes;
+    assert_int_equal(hybrid_spgemm_plan(p->engine, &p->A, &p->B, NULL, &p->plan),
+                     HYBRID_OK);
+    assert_true(hy_passes(&p->plan->portions->layout.image) > 1);
+}
+
+static void close_passing(passing *p)
+{
+    hybrid_plan_destroy(p->plan);
+    hybrid_engine_destroy(p->engine);
+    matrix_free(&p->A);
+    matrix_free(&p->B);
+}
+
+/* The report predicts the seconds of all passes. */
+static void seconds_of_all_passes_are_predicted(void **state)
+{
+    passing p;
+
+    (void)state;
+    open_passing(2000, &p);
+    const hy_portion *portion    = p.plan->portions;
+    const hy_circumstances found = hy_circumstances_planned(portion, &p.A, &p.B);
+    const hy_estimate e          = hy_estimate_device(portion, &portion->layout, &found);
+    const hybrid_report r        = report_of(p.plan);
+    assert_true(e.device_s > 1e-9 * (double)r.flops / 2);
+    assert_true(fabs(r.predicted_device_s / e.device_s - 1) < 1e-6);
+    close_passing(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(budgets_from_everything_to_one_row),
         cmocka_unit_test(each_way_predicts_the_other),
         cmocka_unit_test(no_sample_needs_more_than_is_sent),
+        cmocka_unit_test(seconds_of_all_passes_are_predicted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
