@@ -74,7 +74,8 @@ static int64_t list_bytes(const hy_layout *layout, const hy_chunk *chunk)
 }
 
 /* Returns the bytes of the packs of all chunks that bring B in passes. Every pass has
-   offsets of all rows of the chunk, and all but the first an entry for each row. */
+   offsets of all rows of the chunk. All but the first have an entry for each row, and
+   room for the offset of the row's sums. */
 static int64_t passes_up(const hy_portion *portion, const hy_layout *layout)
 {
     const hy_product *product = portion->product;
@@ -83,8 +84,8 @@ static int64_t passes_up(const hy_portion *portion, const hy_layout *layout)
     const int64_t entry       = 4 + (int64_t)hy_value_size(f->type);
     const int64_t b =
         hy_csr_bytes(product->b_rows, product->b_nnz, f->type) + 8 * (passes - 1);
-    const int64_t a = 8 * passes * (f->rows + layout->count) +
-                      (f->nnz + (passes - 1) * f->rows) * entry;
+    const int64_t a = 8 * passes * (f->rows + layout->count) + f->nnz * entry +
+                      (passes - 1) * f->rows * (entry + 8);
 
     return a + layout->count * b;
 }

@@ -243,6 +243,26 @@ static void seconds_of_all_passes_are_predicted(void **state)
     close_passing(&p);
 }
 
+/* The report predicts the bytes that are sent, but for the alignment of arrays. Every
+   pass but the first sends an entry and two offsets for each row of A: those of the row
+   and of its sums. */
+static void offsets_of_sums_are_predicted(void **state)
+{
+    enum { ARRAYS = 5, ALIGNED = 256 };
+    hybrid_csr C;
+    passing p;
+
+    (void)state;
+    open_passing(6000, &p);
+    assert_int_equal(hybrid_spgemm_run(p.plan, &p.A, &p.B, &C), HYBRID_OK);
+    const hybrid_report r = report_of(p.plan);
+    const int64_t packs   = r.chunks * hy_passes(&p.plan->portions->layout.image);
+    assert_in_range(r.h2d_bytes, r.predicted_h2d_bytes,
+                    r.predicted_h2d_bytes + packs * ARRAYS * ALIGNED);
+    hybrid_csr_free(p.engine, &C);
+    close_passing(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +270,7 @@ int main(void)
         cmocka_unit_test(each_way_predicts_the_other),
         cmocka_unit_test(no_sample_needs_more_than_is_sent),
         cmocka_unit_test(seconds_of_all_passes_are_predicted),
+        cmocka_unit_test(offsets_of_sums_are_predicted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
