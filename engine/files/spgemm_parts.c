@@ -104,6 +104,17 @@ static hybrid_status make_plan(hy_spgemm *p, const hybrid_csr *A, const hybrid_c
     return status;
 }
 
+/* Adds the rows of a range to the report that the caller has received before an error,
+   and their scalar products. Row 0 of the range is row `first` of the operand. */
+static void add_received(hy_spgemm *p, const hy_profile *profile, int64_t first)
+{
+    const int64_t rows  = hy_max(p->next - first, 0);
+    const hy_features f = hy_profile_range(profile, 0, rows, profile->out_cols);
+
+    p->call.report.rows += rows;
+    p->call.report.flops += 2 * f.products;
+}
+
 /* Computes A*B and gives its rows to the sink. */
 static hybrid_status multiply(hy_spgemm *p, const hybrid_csr *A, const hybrid_csr *B,
                               int64_t first, void *arg, int *more)
@@ -120,6 +131,8 @@ static hybrid_status multiply(hy_spgemm *p, const hybrid_csr *A, const hybrid_cs
         hy_multiply_to(plan, A, B, &start, &plan->history, p->sink);
     if (status == HYBRID_OK)
         hy_files_add(&p->call, plan);
+    else
+        add_received(p, &plan->product.profile, first);
     hybrid_plan_destroy(plan);
     return status;
 }

@@ -20,6 +20,8 @@ typedef struct hy_spgemm {
     hy_a_parts a_parts; /* parts of A */
     hy_b_rows b_rows;   /* rows of B that the part of A in work touches */
     hy_sink *sink;      /* sink of C, which the caller sets */
+    int64_t next; /* first row of C that the caller has not received from the sink yet. It
+                     is set by a caller that goes on after an error */
 } hy_spgemm;
 
 /* Estimated use of memory while a range of rows is multiplied, and of time in all. */

@@ -15,9 +15,8 @@ enum { MOST_SHRINK = 8 }; /* maximum of hy_files.shrink */
 typedef struct writing {
     hy_spgemm parts;
     hy_result_file result;
-    int64_t next; /* first row that the writer has not received yet */
-    int64_t nnz;  /* number of entries that the writer has received */
-    int writes;   /* 1: the writer is receiving rows, or has failed to */
+    int64_t nnz; /* number of entries that the writer has received */
+    int writes;  /* 1: the writer is receiving rows, or has failed to */
 } writing;
 
 static hybrid_status take(void *user, int64_t begin, const hybrid_csr *rows)
@@ -26,8 +25,8 @@ static hybrid_status take(void *user, int64_t begin, const hybrid_csr *rows)
 
     w->writes = 1;
     HY_TRY(hy_row_writer_sparse(&w->result.rows, rows));
-    w->writes = 0;
-    w->next   = begin + rows->rows;
+    w->writes     = 0;
+    w->parts.next = begin + rows->rows;
     w->nnz += rows->nnz;
     return HYBRID_OK;
 }
@@ -65,12 +64,12 @@ static hybrid_status open_result(writing *w)
         HY_TRY(describe(w, &facts));
     HY_TRY(hy_result_open(&w->result, &shape, &facts,
                           hy_row_writer_bytes(w->parts.call.engine)));
-    w->next = w->result.first;
+    w->parts.next = w->result.first;
     share_memory(w);
     return HYBRID_OK;
 }
 
-/* Computes the rows from w->next on. */
+/* Computes the rows that the writer has not received yet. */
 static hybrid_status multiply_rest(writing *w)
 {
     hy_each_sink each;
@@ -78,8 +77,8 @@ static hybrid_status multiply_rest(writing *w)
     hy_take_sink_open(&w->parts.call.engine->ctx, w->parts.A.source.csr,
                       w->parts.B.source.csr, take, w, &each);
     w->parts.sink              = &each.sink;
-    each.next_row              = w->next;
-    const hybrid_status status = hy_spgemm_multiply(&w->parts, w->next);
+    each.next_row              = w->parts.next;
+    const hybrid_status status = hy_spgemm_multiply(&w->parts, w->parts.next);
     w->parts.sink              = NULL;
     return status;
 }
@@ -109,7 +108,7 @@ static hybrid_status multiply(writing *w)
     HY_TRY(hy_spgemm_read_small(&w->parts));
     const int64_t rows = w->parts.A.source.rows;
     do
-        status = w->next < rows || rows == 0 ? multiply_rest(w) : HYBRID_OK;
+        status = w->parts.next < rows || rows == 0 ? multiply_rest(w) : HYBRID_OK;
     while (status == HYBRID_NO_MEMORY && shrink(w));
     w->parts.call.report.nnz_out = w->nnz;
     return status;

@@ -2,15 +2,18 @@
    within every budget of host memory that has room for a few ranges of rows.
 
    While a range is multiplied, readers gather the next one and a thread writes the last.
-   The plan of a range must leave memory for all of them. */
+   The plan of a range must leave memory for all of them. If memory is short nevertheless,
+   the product goes on with smaller ranges. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
 
 #include "support/engines/io_fixture.h"
 #include "support/engines/open_host.h"
+#include "support/fake/settings.h"
 #include "support/inputs/cases.h"
 #include "support/inputs/stored.h"
 
@@ -70,9 +73,61 @@ static void every_budget_suffices(void **state)
                              nnz);
 }
 
+/* An allocation fails while rows of a range are written. The product goes on with the
+   rows that are left. The file has all rows, and the report has the scalar products of
+   all rows. */
+static void all_rows_are_reported_after_a_shortage(void **state)
+{
+    enum { SOME = 400, FAILURES = 200, PIECE = 20000 };
+    hybrid_engine *engine         = capped_host(LAST * MIB);
+    const hybrid_plan_options few = {.struct_size = sizeof few, .chunk_rows = 3};
+    int64_t flops                 = 0;
+    char *right                   = NULL;
+    int went_on                   = 0;
+    hybrid_file *a;
+    size_t bytes;
+    hybrid_csr A;
+
+    (void)state;
+    settings_of(engine)->piece_bytes = PIECE;
+    matrix_random(SOME, SOME, PER_ROW, 3, kind, &A);
+    stored_write_csr("s", &A);
+    matrix_free(&A);
+    assert_int_equal(hybrid_file_open(engine, io_temp("s.json"), &a), HYBRID_OK);
+    const hybrid_operand O = {.file = a};
+    for (int64_t n = 0; n < FAILURES; n++) {
+        hybrid_report report        = HYBRID_REPORT_INIT;
+        engine->ctx.memory.failures = n;
+        const hybrid_status status =
+            hybrid_spgemm_to_file(engine, &O, &O, &few, io_temp("s.mtx"), NULL);
+        const int failed            = n > 0 && engine->ctx.memory.failures == 0;
+        engine->ctx.memory.failures = 0;
+        assert_true(status == HYBRID_OK || (status == HYBRID_NO_MEMORY && failed));
+        if (status != HYBRID_OK)
+            continue;
+        assert_int_equal(hybrid_engine_report(engine, &report), HYBRID_OK);
+        char *text = io_load(io_temp("s.mtx"), &bytes);
+        flops      = n == 0 ? report.flops : flops;
+        right      = n == 0 ? text : right;
+        assert_int_equal(report.rows, SOME);
+        assert_int_equal(report.flops, flops);
+        assert_string_equal(text, right);
+        if (n > 0)
+            free(text);
+        went_on += failed;
+    }
+    assert_true(went_on > 0);
+    free(right);
+    hybrid_file_close(a);
+    hybrid_engine_destroy(engine);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_budget_suffices)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_budget_suffices),
+        cmocka_unit_test(all_rows_are_reported_after_a_shortage),
+    };
 
     return cmocka_run_group_tests(tests, io_group_open, io_group_close);
 }
