@@ -85,7 +85,7 @@ int hy_chunk_is_counted(const hy_features *f)
           element, which must fit 31 bits, too */
 
     return f->products <= LIMIT && f->out_bound <= LIMIT && f->nnz <= LIMIT &&
-           f->gather_nnz <= LIMIT && f->rows <= LIMIT;
+           f->gather_nnz <= LIMIT && f->gather_rows <= LIMIT && f->rows <= LIMIT;
 }
 
 /* Returns 1 if a chunk keeps to cut->host_bytes. */

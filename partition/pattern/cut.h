@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 /* Returns 1 if every count of a chunk with features `f` (rows, entries, scalar products,
-   entries of the result, gathered entries of B) is so small that kernels can use 32-bit
-   numbers. A chunk of more than one row must satisfy this. */
+   entries of the result, gathered rows and entries of B) is so small that kernels can use
+   32-bit numbers. A chunk of more than one row must satisfy this. */
 int hy_chunk_is_counted(const hy_features *f);
 
 typedef struct hy_cut {

@@ -103,6 +103,27 @@ static void only_passes_are_numbered(void **state)
     matrix_free(&B);
 }
 
+/* The columns of a pass number its rows of B, and the sums of the chunk's rows behind
+   them, with 31 bits. */
+static void rows_and_sums_are_numbered(void **state)
+{
+    enum { ROWS = 1 << 30 };
+    const hy_image image    = {.form  = HY_FORM_CSR,
+                               .type  = HYBRID_F32,
+                               .rows  = ROWS,
+                               .axis  = HY_AXIS_PASSES,
+                               .block = (int64_t)1 << 33,
+                               .held  = ROWS};
+    const hy_features empty = {.rows = ROWS, .cols = ROWS, .type = HYBRID_F32};
+    const hy_features some  = {.rows = ROWS / 2, .cols = ROWS, .type = HYBRID_F32};
+    const hy_features many  = hy_pass_features(&image, &empty),
+                      few   = hy_pass_features(&image, &some);
+
+    (void)state;
+    assert_false(hy_chunk_is_counted(&many));
+    assert_true(hy_chunk_is_counted(&few));
+}
+
 /* Chunks have the number of rows that the caller asks for. */
 static void chunks_have_as_many_rows_as_asked(void **state)
 {
@@ -140,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pass_has_few_entries),
         cmocka_unit_test(only_passes_are_numbered),
+        cmocka_unit_test(rows_and_sums_are_numbered),
         cmocka_unit_test(chunks_have_as_many_rows_as_asked),
     };
     return cmocka_run_group_tests_name("passes", tests, open_two_workers, close_context);
