@@ -141,11 +141,13 @@ static hybrid_status measure(hy_job *job, const packing *p)
                                  of.products);
 }
 
-/* Points at the arrays of the pack, which is laid out for the features of the pass. */
+/* Points at the arrays of the pack, which is laid out for the features of the pass.
+   Another B than that of the plan may have more entries in a pass. */
 static hybrid_status lay_out(hy_job *job, packing *p)
 {
-    char *base    = job->pack.mem.ptr;
-    hy_pack *pack = &job->pack;
+    char *base         = job->pack.mem.ptr;
+    hy_pack *pack      = &job->pack;
+    const int64_t room = (int64_t)pack->mem.bytes;
 
     pack->bytes  = hy_pack_csr_at(HY_SPGEMM, &job->chunk->features, pack->at);
     p->col       = (void *)(base + pack->at[HY_A_COL]);
@@ -153,7 +155,10 @@ static hybrid_status lay_out(hy_job *job, packing *p)
     p->b_row_ptr = (void *)(base + pack->at[HY_GATHER_ROW_PTR]);
     p->b_col     = (void *)(base + pack->at[HY_GATHER_COL]);
     p->b_val     = base + pack->at[HY_GATHER_VAL];
-    return hy_pack_check_room(job, pack->bytes, pack->mem.bytes);
+    return (int64_t)pack->bytes <= room
+               ? HYBRID_OK
+               : hy_pack_changed(job, "need", (int64_t)pack->bytes, "bytes in a pass",
+                                 room);
 }
 
 hybrid_status hy_pack_pass(hy_job *job)

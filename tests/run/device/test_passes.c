@@ -330,6 +330,45 @@ static void a_changed_pattern_is_an_error(void **state)
     clear(&w);
 }
 
+/* Makes a B of MANY rows with an entry each, but a long row `row`. */
+static hybrid_csr make_b(int64_t row, int64_t columns)
+{
+    builder b = build_start(MANY, columns);
+
+    for (int64_t i = 0; i < MANY; i++) {
+        for (int64_t j = 0; j < (i == row ? columns : 1); j++)
+            build_add(&b, j);
+        build_end_row(&b);
+    }
+    return build_finish(&b, 2, f64);
+}
+
+/* If B has changed after planning, a pass may have more entries than planned: a long row
+   at its end, which was at the beginning of a pass. */
+static void a_changed_b_is_an_error(void **state)
+{
+    enum { COLUMNS = 1500, SHORT = 8 + 12 }; /* SHORT: bytes of a row with one entry */
+    hybrid_engine *engine = open_engine(&hy_schedule_passes, 2 * BUDGET);
+    builder a             = build_start(1, MANY);
+    hybrid_plan *plan;
+    hybrid_csr C;
+
+    (void)state;
+    build_add(&a, 7);
+    build_end_row(&a);
+    hybrid_csr A = build_finish(&a, 1, f64), B = make_b(0, COLUMNS);
+    assert_int_equal(hybrid_spgemm_plan(engine, &A, &B, NULL, &plan), HYBRID_OK);
+    const int64_t fit = plan->portions->layout.image.block / SHORT;
+    hybrid_csr other  = make_b(fit - 1, COLUMNS);
+    assert_int_equal(hybrid_spgemm_run(plan, &A, &other, &C), HYBRID_BAD_STATE);
+    assert_non_null(strstr(hybrid_engine_message(engine), "bytes in a pass"));
+    matrix_free(&other);
+    hybrid_plan_destroy(plan);
+    hybrid_engine_destroy(engine);
+    matrix_free(&A);
+    matrix_free(&B);
+}
+
 /* A row of C that fits no slot is named. */
 static void a_row_without_room_is_an_error(void **state)
 {
@@ -382,6 +421,7 @@ int main(void)
         cmocka_unit_test(bits_stay),
         cmocka_unit_test(a_long_row_of_b),
         cmocka_unit_test(a_changed_pattern_is_an_error),
+        cmocka_unit_test(a_changed_b_is_an_error),
         cmocka_unit_test(a_row_without_room_is_an_error),
         cmocka_unit_test(calls_fail),
     };
