@@ -111,6 +111,8 @@ static hybrid_status multiply(writing *w)
     do
         status = w->next < rows || rows == 0 ? multiply_rest(w) : HYBRID_OK;
     while (status == HYBRID_NO_MEMORY && shrink(w));
+    /* the report lacks the rows of ranges that were short of memory after some chunks */
+    w->parts.call.report.rows    = w->next - w->result.first;
     w->parts.call.report.nnz_out = w->nnz;
     return status;
 }

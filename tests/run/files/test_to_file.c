@@ -125,6 +125,54 @@ static void the_trace_has_lanes_of_readers_and_the_writer(void **state)
     hybrid_dense_free(files_engine, &X);
 }
 
+/* ---- memory that is short ---- */
+
+/* Writes the square by chunks of 4 rows, while allocation number `n` fails. Sets
+ *reached to 1 if there was one. */
+static hybrid_status square_with_failure(int64_t n, int *reached)
+{
+    const hybrid_operand a      = files_operand(1);
+    hybrid_plan_options options = HYBRID_PLAN_OPTIONS_INIT;
+
+    options.chunk_rows                = 4;
+    files_engine->ctx.memory.failures = n;
+    const hybrid_status status =
+        hybrid_spgemm_to_file(files_engine, &a, &a, &options, files_path, NULL);
+    *reached                          = files_engine->ctx.memory.failures <= 0;
+    files_engine->ctx.memory.failures = 0;
+    hybrid_file_close((hybrid_file *)a.file);
+    return status;
+}
+
+/* With a budget of host memory a product goes on, with smaller ranges, if memory was
+   short once. Each row is written once, and counted once. */
+static void a_product_goes_on_after_memory_was_short(void **state)
+{
+    char *wanted         = listed_text(&files_c, 0);
+    hybrid_report report = HYBRID_REPORT_INIT;
+    int reached = 1, gone_on = 0;
+
+    (void)state;
+    files_name("s.rows");
+    files_engine->ctx.memory.strict        = 1;
+    settings_of(files_engine)->piece_bytes = 12000;
+    for (int64_t n = 1; reached; n++) {
+        const hybrid_status status = square_with_failure(n, &reached);
+        assert_true(status == HYBRID_OK || (reached && status == HYBRID_NO_MEMORY));
+        if (status != HYBRID_OK)
+            continue;
+        gone_on += reached;
+        files_expect(wanted);
+        files_ok(hybrid_engine_report(files_engine, &report));
+        assert_int_equal(report.rows, FILES_ROWS);
+        assert_int_equal(report.nnz_out, files_c.nnz);
+    }
+    assert_true(gone_on > 0);
+    files_engine->ctx.memory.strict        = 0;
+    settings_of(files_engine)->piece_bytes = 3000;
+    free(wanted);
+}
+
 /* ---- paths and formats that do not suit ---- */
 
 static void count_event(void *user, const hybrid_event *event)
@@ -307,6 +355,7 @@ int main(void)
         cmocka_unit_test(a_device_computes),
         cmocka_unit_test(dense_results_are_written),
         cmocka_unit_test(the_trace_has_lanes_of_readers_and_the_writer),
+        cmocka_unit_test(a_product_goes_on_after_memory_was_short),
         cmocka_unit_test(a_file_that_cannot_be_written_is_refused_before_computing),
         cmocka_unit_test(matrices_are_copied),
         cmocka_unit_test(bad_calls_are_refused),
