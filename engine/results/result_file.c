@@ -226,11 +226,13 @@ static hybrid_status close_rows(hy_result_file *r, hybrid_status status)
     return status;
 }
 
-/* Copies all panels to the final file. */
+/* Copies all panels to the final file. Frees the workspaces of CPU workers first, which
+   may have grown to all of the host memory that was left. */
 static hybrid_status assemble(hy_result_file *r)
 {
     const int64_t begin = hy_now_ns();
 
+    hy_idle_free_workspaces(r->engine, 0);
     r->shape.nnz         = r->panels.writer.nnz;
     hybrid_status status = open_file(r);
     if (status == HYBRID_OK)

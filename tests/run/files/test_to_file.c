@@ -173,6 +173,22 @@ static void a_product_goes_on_after_memory_was_short(void **state)
     free(wanted);
 }
 
+/* Workspaces of workers grow to dense rows of C. While panels are copied to the file,
+   they would take memory that the copies need. */
+static void workspaces_are_freed_before_panels_are_copied(void **state)
+{
+    static const char *const names[] = {"w.rows", "w.count"}; /* the second has panels */
+    int64_t used[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        files_name(names[i]);
+        files_ok(files_square(1, NULL));
+        used[i] = hy_meter_used(&files_engine->ctx.memory.meter);
+    }
+    assert_true(used[1] < used[0]);
+}
+
 /* ---- paths and formats that do not suit ---- */
 
 static void count_event(void *user, const hybrid_event *event)
@@ -356,6 +372,7 @@ int main(void)
         cmocka_unit_test(dense_results_are_written),
         cmocka_unit_test(the_trace_has_lanes_of_readers_and_the_writer),
         cmocka_unit_test(a_product_goes_on_after_memory_was_short),
+        cmocka_unit_test(workspaces_are_freed_before_panels_are_copied),
         cmocka_unit_test(a_file_that_cannot_be_written_is_refused_before_computing),
         cmocka_unit_test(matrices_are_copied),
         cmocka_unit_test(bad_calls_are_refused),
