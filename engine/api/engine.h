@@ -106,6 +106,10 @@ void hy_devices_close(hybrid_engine *engine);
    call. */
 void hy_idle_undo(hybrid_engine *engine);
 
+/* idle.c: frees the workspaces of CPU workers that grew in call number `since`
+   (hy_context.call) or later; 0: all. Nothing may be computing. */
+void hy_idle_free_workspaces(const hybrid_engine *engine, int64_t since);
+
 /* idle.c: the function hy_context.relieve, which frees memory of idle plans and of the
    host's pool. */
 void hy_idle_relieve(hy_context *ctx);

@@ -6,14 +6,19 @@
 #include "pipeline/site/lane_set.h"
 #include "pipeline/site/tenant.h"
 
+void hy_idle_free_workspaces(const hybrid_engine *engine, int64_t since)
+{
+    if (engine->host->ops->trim_scratch)
+        engine->host->ops->trim_scratch(engine->host, since);
+}
+
 /* Frees the pooled memory that was allocated in call number `since` (hy_context.call) or
    later; 0: all. All lanes must be idle. */
 static void give_back(hybrid_engine *engine, int64_t since)
 {
     hy_lane_sets_trim(&engine->ctx, since);
     engine->host->ops->trim(engine->host, since);
-    if (engine->host->ops->trim_scratch)
-        engine->host->ops->trim_scratch(engine->host, since);
+    hy_idle_free_workspaces(engine, since);
     for (int i = 0; i < engine->device_count; i++)
         engine->devices[i]->ops->trim(engine->devices[i], since);
 }

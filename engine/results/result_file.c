@@ -1,6 +1,7 @@
 /* engine/results/result_file.c - a result that is written to a file while it is
    computed. */
 #include "engine/results/result_file.h"
+#include "base/data/min_max.h"
 #include "base/data/value_type.h"
 
 #include <stdlib.h>
@@ -105,10 +106,24 @@ static hybrid_status name_folder(hy_result_file *r)
     return status;
 }
 
+/* Creates the file and removes it, so that a path or format that does not suit the result
+   is refused before anything is computed. */
+static hybrid_status try_file(const hy_result_file *r)
+{
+    hy_file_shape shape = r->shape;
+    hy_new_file file;
+
+    shape.nnz = hy_max(shape.nnz, 0);
+    HY_TRY(hy_new_file_open(&r->engine->ctx, r->format, r->path, &shape, &file));
+    (void)hy_new_file_close(&file, HYBRID_CANCELLED);
+    return HYBRID_OK;
+}
+
 static hybrid_status open_panels(hy_result_file *r, const hy_facts *facts)
 {
     hy_context *ctx = &r->engine->ctx;
 
+    HY_TRY(try_file(r));
     HY_TRY(name_folder(r));
     HY_TRY(hy_panels_open(ctx, r->folder, facts->text, &r->shape, &r->panels));
     r->first = r->panels.writer.rows;
@@ -211,11 +226,13 @@ static hybrid_status close_rows(hy_result_file *r, hybrid_status status)
     return status;
 }
 
-/* Copies all panels to the final file. */
+/* Copies all panels to the final file. Frees the workspaces of CPU workers first, which
+   may have grown to all of the host memory that was left. */
 static hybrid_status assemble(hy_result_file *r)
 {
     const int64_t begin = hy_now_ns();
 
+    hy_idle_free_workspaces(r->engine, 0);
     r->shape.nnz         = r->panels.writer.nnz;
     hybrid_status status = open_file(r);
     if (status == HYBRID_OK)

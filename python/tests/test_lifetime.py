@@ -1,8 +1,10 @@
 """Results, engines and plans: who keeps what alive, on which thread it ends."""
 
+import copy
 import gc
 import logging
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -310,3 +312,29 @@ def test_devices_that_do_not_open():
 def test_devices_are_a_sequence_of_numbers(devices):
     with pytest.raises(hs.ArgumentError, match="it is a sequence of numbers, such as"):
         hs.Engine(devices=devices)
+
+
+def opened(engine, A, folder):
+    hs.write_mtx(folder / "A.npz", A)
+    return engine.open(folder / "A.npz")
+
+
+OWNERS = {
+    "sparse plan": lambda engine, A, folder: engine.plan(A, A),
+    "dense plan": lambda engine, A, folder: engine.plan(A, 3),
+    "file": opened,
+    "pin": lambda engine, A, folder: engine.pin(np.ones(1000)),
+    "trace": lambda engine, A, folder: engine.trace(folder / "run.json"),
+    "panels": lambda engine, A, folder: engine.matmul_rows(A, A, chunk_rows=1),
+}
+
+
+@pytest.mark.parametrize("kind", OWNERS)
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_what_ends_something_when_it_is_collected_is_not_copied(engine, rng, tmp_path, kind, make):
+    owner = OWNERS[kind](engine, integers(rng, (9, 9)), tmp_path)
+    name = type(owner).__name__
+    with pytest.raises(TypeError, match=f"a {name} can be neither copied nor pickled"):
+        make(owner)
+    if kind == "trace":
+        owner.close()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._errors import ArgumentError, Error, OperandTypeError
-from ._native.finalizers import Action, Address, in_turn, stored
+from ._native.finalizers import Action, Address, Owner, in_turn
 from ._native.handle import Handle
 from ._native.library import lib
 from ._operands.arrays import address
@@ -17,7 +17,7 @@ from ._operands.dense import layout
 from ._operands.scipy_classes import format_of
 
 
-class Pin:
+class Pin(Owner):
     """Arrays that a GPU copies directly; made by :func:`hybrid_spmm.pin`.
 
     The arrays are unpinned by ``unpin()``, at the end of a ``with`` block, or when this
@@ -35,9 +35,6 @@ class Pin:
         except BaseException:
             self.unpin()
             raise
-
-    _end: Action = int  # does nothing, until there is something to unpin
-    __del__ = stored
 
     def unpin(self) -> None:
         """Unpin the arrays. Unpinning twice does nothing."""

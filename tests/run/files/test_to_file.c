@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/data/csr.h"
@@ -122,6 +123,60 @@ static void the_trace_has_lanes_of_readers_and_the_writer(void **state)
     hybrid_file_close(file);
     hybrid_file_close((hybrid_file *)a.file);
     hybrid_dense_free(files_engine, &X);
+}
+
+/* ---- memory ---- */
+
+/* Workspaces of workers grow to dense rows of C. While panels are copied to the file,
+   they would take memory that the copies need. */
+static void workspaces_are_freed_before_panels_are_copied(void **state)
+{
+    static const char *const names[] = {"w.rows", "w.count"}; /* the second has panels */
+    int64_t used[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        files_name(names[i]);
+        files_ok(files_square(1, NULL));
+        used[i] = hy_meter_used(&files_engine->ctx.memory.meter);
+    }
+    assert_true(used[1] < used[0]);
+}
+
+/* ---- paths and formats that do not suit ---- */
+
+static void count_event(void *user, const hybrid_event *event)
+{
+    (void)event;
+    ++*(int *)user;
+}
+
+/* Formats that begin with the number of entries, and results that are resumed, are
+   written when everything has been computed. */
+static void a_file_that_cannot_be_written_is_refused_before_computing(void **state)
+{
+    static const struct {
+        const char *name;
+        int resume;
+        hybrid_status status;
+    } cases[]                   = {{"absent/c.count", 0, HYBRID_IO_FAILED},
+                                   {"folder.count", 0, HYBRID_BAD_ARGUMENT},
+                                   {"c.npy", 1, HYBRID_BAD_ARGUMENT}};
+    hybrid_file_options options = HYBRID_FILE_OPTIONS_INIT;
+    int events                  = 0;
+
+    (void)state;
+    files_name("folder.count");
+    assert_int_equal(mkdir(files_path, 0700), 0);
+    hybrid_engine_trace(files_engine, count_event, &events);
+    for (int i = 0; i < 3; i++) {
+        files_name(cases[i].name);
+        options.resume = cases[i].resume;
+        assert_int_equal(files_square(0, &options), cases[i].status);
+        assert_int_equal(events, 0);
+        assert_false(files_exist(files_parts));
+    }
+    hybrid_engine_trace(files_engine, NULL, NULL);
 }
 
 /* ---- copies ---- */
@@ -270,6 +325,8 @@ int main(void)
         cmocka_unit_test(a_device_computes),
         cmocka_unit_test(dense_results_are_written),
         cmocka_unit_test(the_trace_has_lanes_of_readers_and_the_writer),
+        cmocka_unit_test(workspaces_are_freed_before_panels_are_copied),
+        cmocka_unit_test(a_file_that_cannot_be_written_is_refused_before_computing),
         cmocka_unit_test(matrices_are_copied),
         cmocka_unit_test(bad_calls_are_refused),
         cmocka_unit_test(bad_options_are_refused),

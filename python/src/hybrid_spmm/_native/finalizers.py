@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from ctypes import c_void_p
 from functools import partial
 from operator import attrgetter, methodcaller
-from typing import Any
+from typing import Any, NoReturn, SupportsIndex
 
 Action = Callable[[], object]
 
@@ -27,6 +27,19 @@ stored = property(attrgetter("_end"))
 def in_turn(actions: Iterable[Action]) -> Action:
     """Return a function written in C that calls each of some functions once."""
     return partial(deque, call_each(actions), 0)
+
+
+class Owner:
+    """An object that ends something of the library when it is collected, with ``_end``.
+
+    A copy would end it too, while the original is in use.
+    """
+
+    _end: Action = int  # does nothing, until there is something to end
+    __del__ = stored
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} can be neither copied nor pickled")
 
 
 class Address(c_void_p):

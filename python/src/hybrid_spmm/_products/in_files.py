@@ -12,7 +12,7 @@ import numpy as np
 
 from .._errors import ArgumentError, FileError, FileMissingError, OperandTypeError, ShapeError
 from .._native import capi
-from .._native.finalizers import Action, in_turn, stored
+from .._native.finalizers import Owner, in_turn
 from .._native.handle import Handle, sparse_pages
 from .._native.library import lib
 from .._native.listen import Show
@@ -25,7 +25,7 @@ from .._reports.report import Report, fetch
 Path = str | os.PathLike[str]
 
 
-class File:
+class File(Owner):
     """A matrix that stays in its file; see :func:`hybrid_spmm.open`.
 
     Attributes
@@ -62,9 +62,6 @@ class File:
         self.shape = (int(found.rows), int(found.cols))
         self.dtype = np.dtype(DTYPES[found.type])
         self.nnz = int(csr.nnz) if self.is_sparse else self.shape[0] * self.shape[1]
-
-    _end: Action = int  # does nothing, until the file is open
-    __del__ = stored
 
     def close(self) -> None:
         """Close the file. Closing twice does nothing."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._errors import ArgumentError
 from .._native import capi
-from .._native.finalizers import Action, Address, stored
+from .._native.finalizers import Address, Owner
 from .._native.library import lib
 from .._native.listen import Show
 from .._operands.dense import factor
@@ -60,7 +60,7 @@ def read_options(
     return options
 
 
-class Plan:
+class Plan(Owner):
     """A product whose patterns have been inspected; made by :func:`hybrid_spmm.plan`.
 
     Call it with operands of the same patterns and other values.
@@ -73,9 +73,6 @@ class Plan:
         self._pointer.keep = self._handle.pointer  # the C engine lives until it is destroyed
         destroy = partial(lib.hybrid_plan_destroy, self._pointer)
         self._end = self._handle.when_idle(destroy)
-
-    _end: Action = int  # does nothing, until there is a plan to destroy
-    __del__ = stored
 
     def _make(self, function: Any, *arguments: Any) -> None:
         """Let the library make the plan."""

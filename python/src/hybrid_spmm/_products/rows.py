@@ -12,7 +12,7 @@ import numpy as np
 
 from .._errors import CancelledError, StateError
 from .._native import capi
-from .._native.finalizers import Action, in_turn, stored
+from .._native.finalizers import Owner, in_turn
 from .._native.handle import BEGIN, MEMORY, Handle, Taker
 from .._native.library import lib
 from .._operands.arrays import CODES, DTYPES, common
@@ -163,7 +163,7 @@ class Computation:
         return not self.taker.leaving
 
 
-class Panels(Generator[tuple[int, Any], None, None]):
+class Panels(Owner, Generator[tuple[int, Any], None, None]):
     """The generator of the panels of a product; see :func:`hybrid_spmm.matmul_rows`.
 
     A generator in Python code would run that code, and lose interrupts, when it is collected.
@@ -174,9 +174,6 @@ class Panels(Generator[tuple[int, Any], None, None]):
         self._computation: Computation | None = Computation(plan)
         taker, room = self._computation.taker, self._computation.room
         self._end = in_turn((partial(taker.leaving.append, True), partial(room.put, None)))
-
-    _end: Action = int  # does nothing, until the computation has begun
-    __del__ = stored
 
     def send(self, value: None) -> tuple[int, Any]:
         """Return the next panel."""

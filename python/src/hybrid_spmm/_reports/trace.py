@@ -9,14 +9,14 @@ from functools import partial
 from pathlib import Path
 
 from .._errors import StateError
-from .._native.finalizers import Action, Address, in_turn, stored
+from .._native.finalizers import Address, Owner, in_turn
 from .._native.handle import Handle
 from .._native.library import lib
 
 ADD = ctypes.cast(lib.hybrid_trace_add, c_void_p)  # which an engine calls for every event
 
 
-class Trace:
+class Trace(Owner):
     """A trace that is being taken; leaving the ``with`` block writes its file.
 
     Parameters are those of :func:`hybrid_spmm.trace`.
@@ -54,9 +54,6 @@ class Trace:
         """Stop tracing and drop the events once the engine is idle."""
         self._closed = True
         self._end()
-
-    _end: Action = int  # does nothing, until there is a trace to destroy
-    __del__ = stored
 
     def __enter__(self) -> Trace:
         return self
