@@ -143,15 +143,24 @@ static int64_t expected_end(const hy_b_rows *rows, const hybrid_csr *A, int64_t 
     return end;
 }
 
+/* Returns the bytes of host memory that are in use if the range has `nnz` entries. */
+static int64_t used_with(const hy_b_range *range, int64_t nnz)
+{
+    const hy_meter *meter = &range->rows->source->ctx->memory.meter;
+
+    return hy_meter_used(meter) - range->entries.bytes + nnz * entry_bytes(range->rows);
+}
+
 /* Returns 1 if host memory has room for `nnz` entries in place of those of the range. */
 static int has_room(const hy_b_range *range, int64_t nnz)
 {
-    const hy_meter *meter = &range->rows->source->ctx->memory.meter;
-    const int64_t used    = hy_meter_used(meter) - range->entries.bytes;
+    const int64_t cap = hy_meter_cap(&range->rows->source->ctx->memory.meter);
 
-    return meter->cap == 0 || nnz * entry_bytes(range->rows) <= meter->cap - used;
+    return cap == 0 || used_with(range, nnz) <= cap;
 }
 
+/* Fails if host memory has no room for the entries, even after idle memory, which counts
+   as used, is freed. */
 static hybrid_status check_room(const hy_b_range *range, int64_t row, int64_t nnz)
 {
     hy_context *ctx       = range->rows->source->ctx;
@@ -160,6 +169,9 @@ static hybrid_status check_room(const hy_b_range *range, int64_t row, int64_t nn
     char facts[128];
 
     if (has_room(range, nnz))
+        return HYBRID_OK;
+    hy_memory_relieve(ctx);
+    if (hy_memory_holds(ctx, used_with(range, nnz)))
         return HYBRID_OK;
     snprintf(facts, sizeof facts, "row %lld of A needs %lld rows of B at once",
              (long long)row, (long long)range->touched.count);

@@ -1,5 +1,5 @@
-/* tests/run/files/test_file_budgets.c - a product that is written to a file completes
-   within every budget of host memory that has room for a few ranges of rows.
+/* tests/run/files/test_file_budgets.c - products of files complete within every budget of
+   host memory that has room for a few ranges of rows.
 
    While a range is multiplied, readers gather the next one and a thread writes the last.
    The plan of a range must leave memory for all of them. If memory is short nevertheless,
@@ -14,6 +14,7 @@
 #include "support/engines/io_fixture.h"
 #include "support/engines/open_host.h"
 #include "support/fake/settings.h"
+#include "support/inputs/builder.h"
 #include "support/inputs/cases.h"
 #include "support/inputs/stored.h"
 
@@ -122,11 +123,42 @@ static void all_rows_are_reported_after_a_shortage(void **state)
     hybrid_engine_destroy(engine);
 }
 
+/* The rows of B for a row of A have room once the memory is freed that an earlier product
+   has left for the next one. */
+static void idle_memory_makes_room(void **state)
+{
+    enum { MANY = 8000, CAP = 13 << 19 }; /* CAP: 6.5 MiB */
+    hybrid_engine *engine = capped_host(CAP);
+    builder row           = build_start(1, MANY);
+    hybrid_csr B, other, C;
+
+    (void)state;
+    for (int64_t j = 0; j < MANY; j++)
+        build_add(&row, j);
+    build_end_row(&row);
+    hybrid_csr A = build_finish(&row, 1, kind);
+    matrix_random(MANY, 1000, 50, 3, kind, &B);
+    matrix_random(20000, 20000, 2, 3, kind, &other);
+    assert_int_equal(hybrid_spgemm(engine, &other, &other, &C), HYBRID_OK);
+    hybrid_csr_free(engine, &C);
+    const int64_t used     = hy_meter_used(&engine->ctx.memory.meter);
+    const hybrid_operand a = {.csr = &A}, b = stored_csr(engine, "b", &B, 1);
+    assert_true(B.nnz * 12 < CAP && B.nnz * 12 > CAP - used);
+    assert_int_equal(hybrid_spgemm_files(engine, &a, &b, NULL, &C), HYBRID_OK);
+    hybrid_csr_free(engine, &C);
+    hybrid_file_close((hybrid_file *)b.file);
+    matrix_free(&A);
+    matrix_free(&B);
+    matrix_free(&other);
+    hybrid_engine_destroy(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_budget_suffices),
         cmocka_unit_test(all_rows_are_reported_after_a_shortage),
+        cmocka_unit_test(idle_memory_makes_room),
     };
 
     return cmocka_run_group_tests(tests, io_group_open, io_group_close);
