@@ -95,6 +95,16 @@ int hy_memory_holds(struct hy_context *ctx, int64_t bytes)
     return hy_meter_cap(meter) == 0 || bytes <= hy_meter_cap(meter);
 }
 
+int hy_memory_has_room(struct hy_context *ctx, int64_t bytes)
+{
+    const hy_meter *meter = &ctx->memory.meter;
+
+    if (hy_memory_holds(ctx, hy_meter_used(meter) + bytes))
+        return 1;
+    hy_memory_relieve(ctx);
+    return hy_memory_holds(ctx, hy_meter_used(meter) + bytes);
+}
+
 hybrid_status hy_array(struct hy_context *ctx, int64_t count, size_t size,
                        const char *what, void **out)
 {

@@ -44,6 +44,10 @@ int hy_memory_count(hy_context *ctx, size_t bytes);
    it returns 0. */
 int hy_memory_holds(hy_context *ctx, int64_t bytes);
 
+/* Returns 1 if the budget has room for `bytes` more bytes. Frees idle memory, which counts
+   as used, before it returns 0. */
+int hy_memory_has_room(hy_context *ctx, int64_t bytes);
+
 /* Returns 1 if a test wants this allocation to fail (hy_memory.failures), else 0. Every
    allocator calls it first. */
 int hy_memory_fails(hy_memory *memory);

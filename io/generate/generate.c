@@ -286,10 +286,9 @@ hybrid_status hy_recipe_fits(hy_context *ctx, const hy_recipe *recipe, int64_t m
                                                    are made, of its length */
     const double bytes = (double)recipe->rows * per_row + (double)more +
                          least_entries(recipe) * (double)recipe->entry_bytes;
-    const double used = (double)hy_meter_used(&ctx->memory.meter);
     char what[128];
 
-    if (hy_memory_holds(ctx, (int64_t)fmin(used + bytes, 0x1p62)))
+    if (hy_memory_has_room(ctx, (int64_t)fmin(bytes, 0x1p62)))
         return HYBRID_OK;
     snprintf(what, sizeof what, "the matrix '%s'", recipe->spec);
     return hy_memory_full(ctx, what, (int64_t)bytes, ", or generate a smaller matrix");

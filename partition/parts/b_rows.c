@@ -143,24 +143,22 @@ static int64_t expected_end(const hy_b_rows *rows, const hybrid_csr *A, int64_t 
     return end;
 }
 
-/* Returns the bytes of host memory that are in use if the range has `nnz` entries. */
-static int64_t used_with(const hy_b_range *range, int64_t nnz)
+/* Returns how many bytes more the range needs for `nnz` entries in place of its own. */
+static int64_t more_bytes(const hy_b_range *range, int64_t nnz)
 {
-    const hy_meter *meter = &range->rows->source->ctx->memory.meter;
-
-    return hy_meter_used(meter) - range->entries.bytes + nnz * entry_bytes(range->rows);
+    return nnz * entry_bytes(range->rows) - range->entries.bytes;
 }
 
-/* Returns 1 if host memory has room for `nnz` entries in place of those of the range. */
+/* Returns 1 if host memory has room for `nnz` entries in place of those of the range.
+   Does not free idle memory for them. */
 static int has_room(const hy_b_range *range, int64_t nnz)
 {
-    const int64_t cap = hy_meter_cap(&range->rows->source->ctx->memory.meter);
+    const hy_meter *meter = &range->rows->source->ctx->memory.meter;
+    const int64_t cap     = hy_meter_cap(meter);
 
-    return cap == 0 || used_with(range, nnz) <= cap;
+    return cap == 0 || hy_meter_used(meter) + more_bytes(range, nnz) <= cap;
 }
 
-/* Fails if host memory has no room for the entries, even after idle memory, which counts
-   as used, is freed. */
 static hybrid_status check_room(const hy_b_range *range, int64_t row, int64_t nnz)
 {
     hy_context *ctx       = range->rows->source->ctx;
@@ -168,10 +166,7 @@ static hybrid_status check_room(const hy_b_range *range, int64_t row, int64_t nn
     const int64_t bytes   = nnz * entry_bytes(range->rows);
     char facts[128];
 
-    if (has_room(range, nnz))
-        return HYBRID_OK;
-    hy_memory_relieve(ctx);
-    if (hy_memory_holds(ctx, used_with(range, nnz)))
+    if (hy_memory_has_room(ctx, more_bytes(range, nnz)))
         return HYBRID_OK;
     snprintf(facts, sizeof facts, "row %lld of A needs %lld rows of B at once",
              (long long)row, (long long)range->touched.count);

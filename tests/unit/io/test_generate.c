@@ -279,13 +279,30 @@ static void test_scramble(void **state)
     }
 }
 
+/* The pages of a freed matrix, which the engine keeps, make room for another matrix. */
+static void test_idle_memory(void **state)
+{
+    enum { CAP = 13 << 20 };
+    hybrid_engine *engine = open_host(2, CAP);
+    hybrid_csr A;
+
+    (void)state;
+    make(engine, "stencil27:26", HYBRID_F64, 1, &A);
+    const int64_t bytes = A.nnz * 12;
+    hybrid_csr_free(engine, &A);
+    make(engine, "stencil27:32", HYBRID_F64, 1, &A);
+    assert_true(bytes + A.nnz * 12 > CAP);
+    hybrid_csr_free(engine, &A);
+    hybrid_engine_destroy(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_seed),
-        cmocka_unit_test(test_sizes),   cmocka_unit_test(test_values),
-        cmocka_unit_test(test_dense),   cmocka_unit_test(test_full),
-        cmocka_unit_test(test_wide),    cmocka_unit_test(test_bad_specs),
-        cmocka_unit_test(test_scramble)};
+        cmocka_unit_test(test_threads),  cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_sizes),    cmocka_unit_test(test_values),
+        cmocka_unit_test(test_dense),    cmocka_unit_test(test_full),
+        cmocka_unit_test(test_wide),     cmocka_unit_test(test_bad_specs),
+        cmocka_unit_test(test_scramble), cmocka_unit_test(test_idle_memory)};
     return cmocka_run_group_tests(tests, open_engines, close_engines);
 }
