@@ -30,6 +30,13 @@ int64_t hy_meter_cap(const hy_meter *meter)
     return __atomic_load_n(&meter->cap, __ATOMIC_RELAXED);
 }
 
+int64_t hy_meter_left(const hy_meter *meter)
+{
+    const int64_t cap = hy_meter_cap(meter);
+
+    return cap > 0 ? hy_max(cap - hy_meter_used(meter), 0) : INT64_MAX;
+}
+
 void hy_meter_raise_cap(hy_meter *meter, int64_t cap)
 {
     hy_raise_to(&meter->cap, cap);

@@ -21,6 +21,9 @@ typedef struct hy_meter {
 int hy_meter_charge(hy_meter *meter, size_t bytes);
 void hy_meter_release(hy_meter *meter, size_t bytes);
 int64_t hy_meter_cap(const hy_meter *meter);
+/* Returns the bytes that are left below the limit, 0 or more; INT64_MAX if there is no
+   limit. */
+int64_t hy_meter_left(const hy_meter *meter);
 /* Raises the limit to `cap` bytes, if it is lower. */
 void hy_meter_raise_cap(hy_meter *meter, int64_t cap);
 /* The functions return the bytes in use now, and their maximum since

@@ -271,12 +271,10 @@ static hybrid_status draw_enough(sample *s, double limit, hy_result_size *out)
    what is free. */
 static uint32_t places_for(const hybrid_engine *engine)
 {
-    const hy_meter *meter = &engine->ctx.memory.meter;
-    const int64_t cap     = hy_meter_cap(meter);
-    const int64_t bytes   = (cap - hy_meter_used(meter)) / TABLE_PART;
-    uint32_t places       = 2 * PRODUCTS;
+    const int64_t bytes = hy_meter_left(&engine->ctx.memory.meter) / TABLE_PART;
+    uint32_t places     = 2 * PRODUCTS;
 
-    while (cap > 0 && places > LEAST_TABLE && (int64_t)places * 4 > bytes)
+    while (places > LEAST_TABLE && (int64_t)places * 4 > bytes)
         places /= 2;
     return places;
 }

@@ -57,7 +57,7 @@ static size_t host_share(const hy_portion *portion, int depth)
 
     if (!memory->strict || !hy_portion_on_device(portion))
         return 0;
-    return hy_larger((size_t)memory->meter.cap / PINNED / (size_t)depth, LEAST_HOST);
+    return hy_larger((size_t)hy_meter_cap(&memory->meter) / PINNED / (size_t)depth, LEAST_HOST);
 }
 
 /* ---- chunks ----------------------------------------------------------------------- */

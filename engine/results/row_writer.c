@@ -17,14 +17,12 @@ enum {
 
 int64_t hy_row_writer_bytes(const hybrid_engine *engine)
 {
-    const hy_meter *meter = &engine->ctx.memory.meter;
-    const int64_t piece   = hy_settings_of(engine)->piece_bytes;
-    const int64_t cap     = hy_meter_cap(meter);
-    const int64_t left    = cap > 0 ? cap - hy_meter_used(meter) : INT64_MAX;
+    const int64_t piece = hy_settings_of(engine)->piece_bytes;
 
     if (piece > 0)
         return piece;
-    return hy_max(LEAST_BYTES, hy_min(MOST_BYTES, left / SHARE));
+    return hy_max(LEAST_BYTES,
+                  hy_min(MOST_BYTES, hy_meter_left(&engine->ctx.memory.meter) / SHARE));
 }
 
 /* ---- the thread ------------------------------------------------------------------ */

@@ -195,12 +195,11 @@ static hybrid_status store_runs(sorter *s)
 
 static hybrid_status open_sorter(sorter *s)
 {
-    const hy_meter *meter = &s->ctx->memory.meter;
-    const int64_t record  = (int64_t)sizeof *s->memory;
-    const int64_t run     = hy_io_sizes_of(s->ctx)->run;
+    const int64_t record = (int64_t)sizeof *s->memory;
+    const int64_t run    = hy_io_sizes_of(s->ctx)->run;
     void *array;
 
-    s->left = meter->cap > 0 ? hy_max(meter->cap - hy_meter_used(meter), 0) : unlimited;
+    s->left = hy_min(hy_meter_left(&s->ctx->memory.meter), unlimited);
     s->most = hy_max(s->left / (SORTED * 2 * record), LEAST_RUN);
     s->most = hy_min(s->most, INT32_MAX / SORTED);
     if (run > 0)

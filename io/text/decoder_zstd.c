@@ -40,10 +40,10 @@ static size_t bytes_of(int window)
 
 static int choose_window(const hy_meter *meter)
 {
-    const int64_t left = meter->cap > 0 ? meter->cap - hy_meter_used(meter) : INT64_MAX;
+    const int64_t most = hy_meter_left(meter) / SHARE;
     int window         = LEAST_WINDOW;
 
-    while (window < MOST_WINDOW && ((int64_t)1 << (window + 1)) <= left / SHARE)
+    while (window < MOST_WINDOW && ((int64_t)1 << (window + 1)) <= most)
         window++;
     return window;
 }

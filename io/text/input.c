@@ -289,14 +289,10 @@ hybrid_status hy_input_open(hy_context *ctx, const char *path, hy_input *out)
 
 hybrid_status hy_input_open_windows(hy_context *ctx, const char *path, hy_input *out)
 {
-    const hy_meter *meter = &ctx->memory.meter;
-    const int64_t left    = meter->cap - hy_meter_used(meter);
-    size_t window         = hy_io_sizes_of(ctx)->window;
+    const int64_t share = hy_meter_left(&ctx->memory.meter) / WINDOWS_IN_BUDGET;
+    const size_t most   = (size_t)hy_max(share, HY_HEAD_BYTES);
 
-    if (meter->cap > 0)
-        window =
-            hy_smaller(window, (size_t)hy_max(left / WINDOWS_IN_BUDGET, HY_HEAD_BYTES));
-    return open_input(ctx, path, 0, window, out);
+    return open_input(ctx, path, 0, hy_smaller(hy_io_sizes_of(ctx)->window, most), out);
 }
 
 hy_input hy_input_take(hy_input *input)

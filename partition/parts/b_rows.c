@@ -153,10 +153,8 @@ static int64_t more_bytes(const hy_b_range *range, int64_t nnz)
    Does not free idle memory for them. */
 static int has_room(const hy_b_range *range, int64_t nnz)
 {
-    const hy_meter *meter = &range->rows->source->ctx->memory.meter;
-    const int64_t cap     = hy_meter_cap(meter);
-
-    return cap == 0 || hy_meter_used(meter) + more_bytes(range, nnz) <= cap;
+    return more_bytes(range, nnz) <=
+           hy_meter_left(&range->rows->source->ctx->memory.meter);
 }
 
 static hybrid_status check_room(const hy_b_range *range, int64_t row, int64_t nnz)
