@@ -143,7 +143,10 @@ class Handle:
             error, listener.error, listener.show = listener.error, None, None
             put_back(listener)
         if error is not None:
-            raise error
+            try:
+                raise error
+            finally:  # its traceback has this frame: a cycle would keep the operands and result
+                del error
         return status
 
     def message(self) -> str:
