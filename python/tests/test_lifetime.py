@@ -378,6 +378,22 @@ OWNERS = {
 }
 
 
+@pytest.mark.parametrize(("kind", "end"), [("file", "close"), ("pin", "unpin")])
+def test_ending_twice_while_another_thread_calls_leaves_it_the_engine(
+    engine, rng, tmp_path, kind, end
+):
+    A = integers(rng, (9, 9))
+    owner = OWNERS[kind](engine, A, tmp_path)
+    handle = engine._handle
+    with handle.lock:  # as a call of another thread holds it
+        getattr(owner, end)()
+        getattr(owner, end)()
+        del owner
+        assert handle.lock.locked() and handle.waiting
+    engine.matmul(A, A)
+    assert not handle.lock.locked() and not handle.waiting
+
+
 @pytest.mark.parametrize("kind", OWNERS)
 @pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_what_ends_something_when_it_is_collected_is_not_copied(engine, rng, tmp_path, kind, make):

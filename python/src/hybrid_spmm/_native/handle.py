@@ -221,7 +221,8 @@ class Handle:
     def when_idle(self, action: Action) -> Action:
         """Return a function written in C that runs an action, once no call runs.
 
-        It runs the action now, or leaves it to the thread whose call ends.
+        It runs the action now, or leaves it to the thread whose call ends. Called again, it
+        does nothing.
         """
         waiting, lock = self.waiting, self.lock
         left = map(deque.popleft, takewhile(len, repeat(waiting)))
@@ -230,7 +231,7 @@ class Handle:
             partial(lock.acquire, False),
             in_turn(chain(left, (lock.release,))),
         )
-        return partial(all, call_each(steps))  # ends with the first that returns False
+        return in_turn((partial(all, call_each(steps)),))  # all() ends with the first False
 
     def close(self) -> None:
         """Refuse calls from now on; the engine is destroyed when nothing needs it."""
