@@ -119,6 +119,19 @@ def test_dense_products(engine, matrix, tmp_path, shape):
         assert (written.reshape(shape) == 2 * (matrix @ X)).all()
 
 
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.bool_])
+def test_integers_and_lists_become_floats_of_a_file(engine, matrix, tmp_path, kind):
+    A, X = matrix.astype(kind), np.arange(120).reshape(60, 2) % 5
+    wide, values = A.astype(float), X.tolist()
+    C = sp.load_npz(engine.matmul(A, A, out=tmp_path / "C.npz"))
+    assert C.dtype == np.float64 and (C != wide @ wide).nnz == 0
+    Y = np.load(engine.matmul(A, values, out=tmp_path / "Y.npy"))
+    assert Y.dtype == np.float64 and (Y == wide @ X).all()
+    assert engine.predict(A, values, out=tmp_path / "Y.npy").rows == 60
+    with engine.open(save(tmp_path, matrix)) as file:
+        assert (engine.matmul(file, values) == matrix @ X).all()
+
+
 def test_a_dense_file(engine, matrix, tmp_path):
     X = np.arange(180.0).reshape(60, 3)
     np.save(tmp_path / "X.npy", X)
