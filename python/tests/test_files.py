@@ -150,6 +150,8 @@ def test_errors_of_products_with_files(engine, matrix, tmp_path):
     file = engine.open(save(tmp_path, matrix))
     with pytest.raises(hs.ShapeError):
         engine.matmul(file, np.ones((3, 3)))
+    with pytest.raises(hs.OperandTypeError, match="^File is not an operand here$"):
+        engine.plan(matrix, file)
     with pytest.raises(hs.UnsupportedError, match="no format"):
         engine.matmul(file, file, out=tmp_path / "C.what")
     with pytest.raises(hs.ArgumentError, match="resume"):
