@@ -150,6 +150,10 @@ def test_errors_of_products_with_files(engine, matrix, tmp_path):
     file = engine.open(save(tmp_path, matrix))
     with pytest.raises(hs.ShapeError):
         engine.matmul(file, np.ones((3, 3)))
+    for right in (matrix * 1j, matrix.tocsc() * 1j, np.ones(60) * 1j, np.ones(60, np.float16)):
+        for out in (None, tmp_path / ("C.npz" if sp.issparse(right) else "Y.npy")):
+            with pytest.raises(hs.OperandTypeError, match="are not supported"):
+                engine.matmul(file, right, out=out)
     with pytest.raises(hs.OperandTypeError, match="^File is not an operand here$"):
         engine.plan(matrix, file)
     with pytest.raises(hs.UnsupportedError, match="no format"):

@@ -92,9 +92,10 @@ class Operands:
         self.handle = handle
         self.kept: list[Any] = []
         files = [M for M in (A, B) if isinstance(M, File)]
-        self.dtype = files[0].dtype if files else common(A.dtype, B.dtype)
-        if self.dtype not in CODES:  # files hold no integers
-            self.dtype = F64
+        found = common(A.dtype, B.dtype)  # raises an error for complex and other values
+        if found not in CODES:  # files hold no integers
+            found = F64
+        self.dtype = files[0].dtype if files else found
         if any(file.dtype != self.dtype for file in files):
             raise OperandTypeError(
                 f"the files hold {A.dtype} and {B.dtype}, which are not converted"
