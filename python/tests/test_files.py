@@ -38,6 +38,9 @@ def test_errors_of_files(engine, tmp_path):
         engine.write_mtx(tmp_path / "absent" / "a.mtx", sp.csr_array(sp.eye(3)))
     with pytest.raises(TypeError, match="int32"):
         engine.read_mtx(tmp_path / "bad.mtx", np.int32)
+    sp.save_npz(tmp_path / "complex.npz", sp.csr_array(np.array([[1 + 2j]])))
+    with pytest.raises(hs.FormatError, match="holds values of complex128, which are not"):
+        engine.read_mtx(tmp_path / "complex.npz")
 
 
 # ---- operands and results in files ----
