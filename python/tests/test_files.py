@@ -38,6 +38,9 @@ def test_errors_of_files(engine, tmp_path):
         engine.write_mtx(tmp_path / "absent" / "a.mtx", sp.csr_array(sp.eye(3)))
     with pytest.raises(TypeError, match="int32"):
         engine.read_mtx(tmp_path / "bad.mtx", np.int32)
+    sp.save_npz(tmp_path / "complex.npz", sp.csr_array(np.array([[1 + 2j]])))
+    with pytest.raises(hs.FormatError, match="holds values of complex128, which are not"):
+        engine.read_mtx(tmp_path / "complex.npz")
 
 
 # ---- operands and results in files ----
@@ -119,6 +122,19 @@ def test_dense_products(engine, matrix, tmp_path, shape):
         assert (written.reshape(shape) == 2 * (matrix @ X)).all()
 
 
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.bool_])
+def test_integers_and_lists_become_floats_of_a_file(engine, matrix, tmp_path, kind):
+    A, X = matrix.astype(kind), np.arange(120).reshape(60, 2) % 5
+    wide, values = A.astype(float), X.tolist()
+    C = sp.load_npz(engine.matmul(A, A, out=tmp_path / "C.npz"))
+    assert C.dtype == np.float64 and (C != wide @ wide).nnz == 0
+    Y = np.load(engine.matmul(A, values, out=tmp_path / "Y.npy"))
+    assert Y.dtype == np.float64 and (Y == wide @ X).all()
+    assert engine.predict(A, values, out=tmp_path / "Y.npy").rows == 60
+    with engine.open(save(tmp_path, matrix)) as file:
+        assert (engine.matmul(file, values) == matrix @ X).all()
+
+
 def test_a_dense_file(engine, matrix, tmp_path):
     X = np.arange(180.0).reshape(60, 3)
     np.save(tmp_path / "X.npy", X)
@@ -137,6 +153,12 @@ def test_errors_of_products_with_files(engine, matrix, tmp_path):
     file = engine.open(save(tmp_path, matrix))
     with pytest.raises(hs.ShapeError):
         engine.matmul(file, np.ones((3, 3)))
+    for right in (matrix * 1j, matrix.tocsc() * 1j, np.ones(60) * 1j, np.ones(60, np.float16)):
+        for out in (None, tmp_path / ("C.npz" if sp.issparse(right) else "Y.npy")):
+            with pytest.raises(hs.OperandTypeError, match="are not supported"):
+                engine.matmul(file, right, out=out)
+    with pytest.raises(hs.OperandTypeError, match="^File is not an operand here$"):
+        engine.plan(matrix, file)
     with pytest.raises(hs.UnsupportedError, match="no format"):
         engine.matmul(file, file, out=tmp_path / "C.what")
     with pytest.raises(hs.ArgumentError, match="resume"):

@@ -20,7 +20,7 @@ from conftest import integers, oracle
 import hybrid_spmm as hs
 from hybrid_spmm import _engine
 from hybrid_spmm._gpu import device_plans
-from hybrid_spmm._products import accelerate
+from hybrid_spmm._products import accelerate, rows
 
 
 def test_arrays_share_the_engine_s_pages_and_outlive_everything(rng):
@@ -314,6 +314,55 @@ def test_devices_are_a_sequence_of_numbers(devices):
         hs.Engine(devices=devices)
 
 
+class Enough(Exception):
+    pass
+
+
+def enough(*_):
+    raise Enough
+
+
+def damaged():
+    return sp.csr_array((np.ones(2), np.array([0, 7]), np.array([0, 1, 2])), shape=(2, 2))
+
+
+def failing_panels(engine, A, monkeypatch):
+    monkeypatch.setattr(rows, "copies", enough)
+    list(engine.matmul_rows(A, A))
+
+
+FAILING = {
+    "sparse": lambda engine, A, _: engine.matmul(A, A, progress=enough),
+    "dense": lambda engine, A, _: engine.matmul(A, np.ones((9, 2)), progress=enough),
+    "plan": lambda engine, A, _: engine.plan(A, A)(A, A, progress=enough),
+    "panels": failing_panels,
+    "damaged times sparse": lambda engine, A, _: engine.matmul(damaged(), damaged()),
+    "damaged times dense": lambda engine, A, _: engine.matmul(damaged(), np.ones((2, 2))),
+    "damaged csc": lambda engine, A, _: engine.matmul(damaged().T, np.ones((2, 2))),
+}
+
+
+@pytest.fixture
+def no_gc():
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.parametrize("kind", FAILING)
+def test_an_error_keeps_nothing_when_it_is_dropped(engine, rng, monkeypatch, no_gc, kind):
+    """Its traceback has the operands and the result, which no cycle of references keeps."""
+    A = integers(rng, (9, 9))
+    try:
+        FAILING[kind](engine, A, monkeypatch)
+    except (Enough, hs.MatrixError) as error:
+        dropped = weakref.ref(error)
+    for thread in threading.enumerate():
+        if thread.name == "hybrid_spmm rows":
+            thread.join()
+    assert dropped() is None
+
+
 def opened(engine, A, folder):
     hs.write_mtx(folder / "A.npz", A)
     return engine.open(folder / "A.npz")
@@ -327,6 +376,22 @@ OWNERS = {
     "trace": lambda engine, A, folder: engine.trace(folder / "run.json"),
     "panels": lambda engine, A, folder: engine.matmul_rows(A, A, chunk_rows=1),
 }
+
+
+@pytest.mark.parametrize(("kind", "end"), [("file", "close"), ("pin", "unpin")])
+def test_ending_twice_while_another_thread_calls_leaves_it_the_engine(
+    engine, rng, tmp_path, kind, end
+):
+    A = integers(rng, (9, 9))
+    owner = OWNERS[kind](engine, A, tmp_path)
+    handle = engine._handle
+    with handle.lock:  # as a call of another thread holds it
+        getattr(owner, end)()
+        getattr(owner, end)()
+        del owner
+        assert handle.lock.locked() and handle.waiting
+    engine.matmul(A, A)
+    assert not handle.lock.locked() and not handle.waiting
 
 
 @pytest.mark.parametrize("kind", OWNERS)

@@ -41,7 +41,8 @@ def matmul(
     out : numpy.ndarray or path, optional
         Where a dense result of shape (m, n), or (m,) or (n,), is written. A path is a file
         whose ending selects its format, such as ``"C.npz"`` or ``"Y.npy"``: the result is
-        written while it is computed, and need not fit in memory.
+        written while it is computed, and need not fit in memory. It holds float32 or float64:
+        integers and bools are converted to float64.
     alpha, beta : float, optional
         The result is ``alpha * A @ B + beta * out``. With beta 0 NaN in `out` is ignored.
     progress : bool or callable, optional

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import FileError, FileMissingError, OperandTypeError
+from ._errors import FileError, FileMissingError, FormatError, OperandTypeError
 from ._native.handle import Handle, sparse_pages
 from ._native.library import lib
 from ._operands.arrays import CODES, common
@@ -26,7 +26,10 @@ def read_matrix(handle: Handle, path: Path, dtype: Any) -> Any:
         raise OperandTypeError(f"a matrix is read as float32 or float64, not {wanted}")
     name = os.fspath(path)
     if name.endswith(".npz"):
-        return sparse().csr_array(sparse().load_npz(name)).astype(wanted, copy=False)
+        matrix = sparse().load_npz(name)
+        if matrix.dtype.kind == "c":
+            raise FormatError(f"{name} holds values of {matrix.dtype}, which are not converted")
+        return sparse().csr_array(matrix).astype(wanted, copy=False)
     pages = sparse_pages(handle)
     try:
         handle.call(

@@ -143,7 +143,10 @@ class Handle:
             error, listener.error, listener.show = listener.error, None, None
             put_back(listener)
         if error is not None:
-            raise error
+            try:
+                raise error
+            finally:  # its traceback has this frame: a cycle would keep the operands and result
+                del error
         return status
 
     def message(self) -> str:
@@ -218,7 +221,8 @@ class Handle:
     def when_idle(self, action: Action) -> Action:
         """Return a function written in C that runs an action, once no call runs.
 
-        It runs the action now, or leaves it to the thread whose call ends.
+        It runs the action now, or leaves it to the thread whose call ends. Called again, it
+        does nothing.
         """
         waiting, lock = self.waiting, self.lock
         left = map(deque.popleft, takewhile(len, repeat(waiting)))
@@ -227,7 +231,7 @@ class Handle:
             partial(lock.acquire, False),
             in_turn(chain(left, (lock.release,))),
         )
-        return partial(all, call_each(steps))  # ends with the first that returns False
+        return in_turn((partial(all, call_each(steps)),))  # all() ends with the first False
 
     def close(self) -> None:
         """Refuse calls from now on; the engine is destroyed when nothing needs it."""

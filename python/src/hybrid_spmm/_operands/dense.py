@@ -21,6 +21,8 @@ SMALL = 1 << 16  # bytes below which NumPy's allocator is faster than the engine
 def check_dense(operand: Any) -> Any:
     """Return a dense operand as a NumPy array of one or two dimensions."""
     array = np.asarray(operand)
+    if array.dtype == object and array.ndim == 0:
+        raise OperandTypeError(f"{type(operand).__name__} is not an operand here")
     if not 1 <= array.ndim <= 2:
         raise ShapeError(f"a dense operand has {array.ndim} dimensions; 1 and 2 are supported")
     return array

@@ -16,11 +16,12 @@ from .._native.finalizers import Owner, in_turn
 from .._native.handle import Handle, sparse_pages
 from .._native.library import lib
 from .._native.listen import Show
-from .._operands.arrays import DTYPES, common
+from .._operands.arrays import CODES, DTYPES, common
 from .._operands.dense import check_dense, check_out, dense, new_dense
 from .._operands.scipy_classes import format_of, sparse
 from .._operands.sparse import Operand, check, to_scipy, transposed
 from .._reports.report import Report, fetch
+from .product import F64
 
 Path = str | os.PathLike[str]
 
@@ -91,7 +92,10 @@ class Operands:
         self.handle = handle
         self.kept: list[Any] = []
         files = [M for M in (A, B) if isinstance(M, File)]
-        self.dtype = files[0].dtype if files else common(A.dtype, B.dtype)
+        found = common(A.dtype, B.dtype)  # raises an error for complex and other values
+        if found not in CODES:  # files hold no integers
+            found = F64
+        self.dtype = files[0].dtype if files else found
         if any(file.dtype != self.dtype for file in files):
             raise OperandTypeError(
                 f"the files hold {A.dtype} and {B.dtype}, which are not converted"
@@ -109,8 +113,7 @@ class Operands:
             return capi.FileOperand(None, None, M._address), M.is_sparse
         kind = format_of(M)
         if not kind:
-            X = check_dense(M)
-            packed, kept = dense(X if X.ndim == 2 else X[:, None], self.dtype)
+            packed, kept = dense(M if M.ndim == 2 else M[:, None], self.dtype)
             return capi.FileOperand(None, self.keep(packed, kept), None), False
         a = Operand(M, kind, False)
         packed, _, _, kept = (transposed if a.turned else check)(self.handle, a, self.dtype)
@@ -132,10 +135,12 @@ def file_options(resume: bool, part_rows: int) -> capi.FileOptions:
     return options
 
 
-def check_shapes(A: Any, B: Any) -> None:
-    """Raise an error unless A @ B exists."""
+def checked(A: Any, B: Any) -> tuple[Any, Any]:
+    """Return the operands, as arrays if they are dense; raise an error unless A @ B exists."""
+    A, B = (M if isinstance(M, File) or format_of(M) else check_dense(M) for M in (A, B))
     if A.shape[-1] != B.shape[0]:
         raise ShapeError(f"the operands have shapes {A.shape} and {B.shape}")
+    return A, B
 
 
 def multiply_files(
@@ -149,7 +154,7 @@ def multiply_files(
     show: Show | None,
 ) -> Any:
     """Return A @ B, where an operand is in a file or `out` names one."""
-    check_shapes(A, B)
+    A, B = checked(A, B)
     for name in ("resume", "part_rows"):
         if getattr(options, name) and not is_path(out):
             raise ArgumentError(f"{name} needs the name of a file in out")
@@ -186,7 +191,7 @@ def write(
 
 def predict_file(handle: Handle, A: Any, B: Any, out: Any, options: capi.FileOptions) -> Report:
     """Return what the library predicts of A @ B, written to the file that `out` names."""
-    check_shapes(A, B)
+    A, B = checked(A, B)
     if not is_path(out):
         raise ArgumentError(f"out must be the name of a file, not {type(out).__name__}")
     operands = Operands(handle, A, B)

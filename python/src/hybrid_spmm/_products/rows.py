@@ -68,7 +68,7 @@ class RowsPlan(Plan):
             )
         except CancelledError:
             if errors:
-                raise errors[0] from None
+                raise errors.pop() from None
 
 
 def rows_of(handle: Handle, a: Operand, dtype: Any) -> Bound:
@@ -146,12 +146,12 @@ class Computation:
 
         The engine is given back when the iterator wants no more.
         """
-        end: BaseException | None = None
         try:
             self.plan.each(self.put)
         except BaseException as error:
-            end = error
-        self.ready.put(end)
+            self.ready.put(error)
+        else:
+            self.ready.put(None)
         while not self.taker.leaving:
             self.room.get()
         self.plan._handle.give_back(self.taker)
@@ -191,7 +191,10 @@ class Panels(Owner, Generator[tuple[int, Any], None, None]):
             if found is None:
                 raise StopIteration
             if isinstance(found, BaseException):
-                raise found
+                try:
+                    raise found
+                finally:  # as in Handle.heard()
+                    del found
             computation.room.put(None)
             return self._make(found)
         except BaseException:
