@@ -253,6 +253,12 @@ def test_multiprocessing_after_a_product_of_the_parent():
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
+@pytest.mark.parametrize("size", [-1, 2**63, "8388608TiB", "9" * 400])
+def test_sizes_that_no_memory_has(size):
+    with pytest.raises(hs.ArgumentError, match="a size is "):
+        hs.Engine(backend="host", host_memory=size)
+
+
 def test_sizes_and_options(rng):
     A = integers(rng, (6, 6))
     with hs.Engine(backend="host", threads=2, host_memory="1GiB", device_memory=10**9) as engine:

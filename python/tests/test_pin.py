@@ -142,3 +142,13 @@ def test_an_interrupt_leaves_nothing_pinned(engine, monkeypatch):
             engine.pin(X)
         assert users(engine) == 1
     assert not users(engine)
+
+
+def test_arrays_of_any_number_of_dimensions_are_pinned(engine, pinned):
+    for array in (np.array(1.0), np.ones(3), np.ones((2, 3, 4))):
+        with engine.pin(array):
+            assert list(pinned.values()) == [array.nbytes]
+    unaligned = np.frombuffer(bytearray(17), np.uint8)[1:].view(np.float64)
+    for array in (np.ones((4, 4))[:, ::2], unaligned):
+        with pytest.raises(hs.ArgumentError, match="aligned arrays without gaps"):
+            engine.pin(array)

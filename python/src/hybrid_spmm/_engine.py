@@ -42,6 +42,7 @@ BACKENDS = {"auto": capi.AUTO, "host": capi.HOST, "cuda": capi.CUDA}
 NAMES = {number: name for name, number in BACKENDS.items()}
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+MOST_BYTES = 2**63  # a size is less
 
 
 def parse_size(size: int | str | None) -> int:
@@ -58,10 +59,12 @@ def parse_size(size: int | str | None) -> int:
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", size.lower())
         if not match or match[2] not in UNITS:
             raise ArgumentError(f"{size!r} is not a size; write it as 512, '8GiB' or '1.5GB'")
-        return int(float(match[1]) * UNITS[match[2]])
-    if size < 0:
-        raise ArgumentError(f"a size is negative: {size}")
-    return int(size)
+        found = float(match[1]) * UNITS[match[2]]
+    else:
+        found = size
+    if not 0 <= found < MOST_BYTES:
+        raise ArgumentError(f"a size is {'negative' if found < 0 else 'too large'}: {size!r}")
+    return int(found)
 
 
 def listed_devices(devices: Sequence[int]) -> ctypes.Array[ctypes.c_int]:

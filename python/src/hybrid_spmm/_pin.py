@@ -13,7 +13,6 @@ from ._native.finalizers import Action, Address, Owner, in_turn
 from ._native.handle import Handle
 from ._native.library import lib
 from ._operands.arrays import address
-from ._operands.dense import layout
 from ._operands.scipy_classes import format_of
 
 
@@ -75,6 +74,7 @@ def pinnable(operand: Any) -> list[Any]:
             raise OperandTypeError(
                 f"pin() takes NumPy arrays and csr and csc matrices, not {type(array).__name__}"
             )
-        if not (array.flags.c_contiguous or array.flags.f_contiguous) or layout(array) is None:
-            raise ArgumentError("pin() takes arrays without gaps")
+        flags = array.flags
+        if not (flags.c_contiguous or flags.f_contiguous) or not flags.aligned:
+            raise ArgumentError("pin() takes aligned arrays without gaps")
     return arrays
