@@ -26,7 +26,7 @@ enum {
     SAMPLE_ROWS = 1 << 16, /* a sample of more rows than that has fewer of them */
     PIECE       = 1 << 16, /* entries of A whose uses one worker lists at a time, about
                               100 us */
-    GROUPS     = 1 << 10,  /* rows of B of which one worker finds the bytes at a time */
+    GROUPS     = 1 << 10,  /* rows of B whose bytes one worker finds at a time */
     FIRST_USES = 1 << 8,
     NONE       = -1, /* marks the end of a list of rows */
     AWAY       = -2  /* marks a row that the device does not hold */
