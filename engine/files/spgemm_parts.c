@@ -90,11 +90,12 @@ static void shrink_plan(const hy_files *call, hy_memory *memory)
         memory->expected = cap - (cap - used) / call->shrink;
 }
 
+/* Plans A*B, where row 0 of this A is row `first` of the operand. */
 static hybrid_status make_plan(hy_spgemm *p, const hybrid_csr *A, const hybrid_csr *B,
-                               hybrid_plan **plan)
+                               int64_t first, hybrid_plan **plan)
 {
     hy_memory *memory          = &p->call.engine->ctx.memory;
-    const hy_one_shot one_shot = {0};
+    const hy_one_shot one_shot = {.first_row = first};
 
     HY_TRY(expect_rows(p, memory));
     shrink_plan(&p->call, memory);
@@ -124,7 +125,7 @@ static hybrid_status multiply(hy_spgemm *p, const hybrid_csr *A, const hybrid_cs
 
     (void)arg;
     (void)more;
-    HY_TRY(make_plan(p, A, B, &plan));
+    HY_TRY(make_plan(p, A, B, first, &plan));
     p->sink->ops->begin(p->sink, first, first + A->rows,
                         (int64_t)hy_expected_entries(&plan->product.profile.features));
     const hybrid_status status =
@@ -210,13 +211,12 @@ static hybrid_status forecast_range(hy_spgemm *p, const hybrid_csr *A,
     forecast *f = arg;
     hybrid_plan *plan;
 
-    (void)first;
     f->entries += A->nnz;
     f->gather_s += (double)(p->b_rows.end_ns - p->b_rows.begin_ns) * 1e-9;
     f->b_bytes +=
         hy_source_at_hand(&p->B.source) ? 0 : hy_csr_bytes(B->rows, B->nnz, B->type);
     const int64_t begin = hy_now_ns();
-    HY_TRY(make_plan(p, A, B, &plan));
+    HY_TRY(make_plan(p, A, B, first, &plan));
     f->estimate->multiply_s += (double)(hy_now_ns() - begin) * 1e-9;
     hybrid_status status = await_next(p, f);
     if (status == HYBRID_OK) {

@@ -10,10 +10,11 @@
 
 /* ---- products of parts ----------------------------------------------------------- */
 
-hybrid_status hy_spmm_plan(hy_spmm *u, const hybrid_csr *A, hybrid_plan **out)
+hybrid_status hy_spmm_plan(hy_spmm *u, const hybrid_csr *A, int64_t first,
+                           hybrid_plan **out)
 {
     hybrid_plan_options options = u->call.options;
-    const hy_one_shot one_shot  = {0};
+    const hy_one_shot one_shot  = {.first_row = first};
 
     options.order = u->X.order == HYBRID_COL_MAJOR ? u->X.order : u->Y->order;
     return hy_plan_make(u->call.engine, A, NULL, u->Y->cols, &options, &one_shot, out);
@@ -32,7 +33,7 @@ static hybrid_status update_rows(hy_spmm *u, const hybrid_csr *A, int64_t first)
     Y.rows = A->rows;
     if (first > u->y_row)
         Y.data = hy_dense_at(u->Y, (first - u->y_row) * line);
-    HY_TRY(hy_spmm_plan(u, A, &plan));
+    HY_TRY(hy_spmm_plan(u, A, first, &plan));
     const hybrid_status status =
         hy_multiply_dense(plan, A, &u->X, &update, &start, &plan->history);
     if (status == HYBRID_OK)

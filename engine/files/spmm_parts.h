@@ -38,10 +38,11 @@ hybrid_status hy_spmm_check(hy_spmm *u, const hybrid_dense *Y);
 /* Checks an A in memory. */
 hybrid_status hy_spmm_check_a(hy_spmm *u);
 
-/* Plans the product of a part of A, or of all of A, as hy_spmm_multiply() does. The rows
-   of Y that belong to it have the order and the columns of *u->Y. The caller destroys the
-   plan. */
-hybrid_status hy_spmm_plan(hy_spmm *u, const hybrid_csr *A, hybrid_plan **out);
+/* Plans the product of a part of A, or of all of A, as hy_spmm_multiply() does. Row 0 of
+   this A is row `first` of the operand. The rows of Y that belong to it have the order and
+   the columns of *u->Y. The caller destroys the plan. */
+hybrid_status hy_spmm_plan(hy_spmm *u, const hybrid_csr *A, int64_t first,
+                           hybrid_plan **out);
 
 /* Computes the rows of Y from `first` on; `first` must be 0 if `take` is NULL. `take` may
    receive rows before `first` again, because parts of A begin with the same rows in every

@@ -57,7 +57,8 @@ static size_t host_share(const hy_portion *portion, int depth)
 
     if (!memory->strict || !hy_portion_on_device(portion))
         return 0;
-    return hy_larger((size_t)hy_meter_cap(&memory->meter) / PINNED / (size_t)depth, LEAST_HOST);
+    return hy_larger((size_t)hy_meter_cap(&memory->meter) / PINNED / (size_t)depth,
+                     LEAST_HOST);
 }
 
 /* ---- chunks ----------------------------------------------------------------------- */
@@ -104,6 +105,7 @@ hybrid_status hy_layout_cut(const hy_planning *p, hy_layout *layout)
         .host_bytes   = host_share(portion, layout->depth * layout->share),
         .products_max = rows > 0 ? INT64_MAX : layout->products,
         .chunk_rows   = rows,
+        .first_row    = p->product->first_row,
         .image        = layout->image};
     HY_TRY(
         hy_cut_chunks(&product->engine->ctx, &request, &layout->chunks, &layout->count));

@@ -335,6 +335,7 @@ hybrid_status hy_plan_make(hybrid_engine *engine, const hybrid_csr *A,
     memset(plan, 0, bytes);
     plan->product           = hy_product_of(engine, A, B, dense_cols, options);
     plan->product.one_shot  = one_shot != NULL;
+    plan->product.first_row = one_shot ? one_shot->first_row : 0;
     plan->pattern_bytes     = engine->spaces.fetched;
     plan->count             = 1;
     plan->portions->product = &plan->product;

@@ -24,6 +24,8 @@ typedef struct hy_one_shot {
     hy_loader *prefetcher;     /* loader that prefetches B (prefetch.h), or NULL */
     const hybrid_dense *X, *Y; /* operands of an SpMM, which a device copies directly if
                                   they are pinned; NULL: none, or not known */
+    int64_t first_row; /* number of row 0 of A in error sentences: not 0 if A is a part of
+                          the caller's A */
 } hy_one_shot;
 
 enum { HY_MODEL_TEXT = 640 }; /* maximum bytes of the text that hy_variant.model writes */

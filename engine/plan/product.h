@@ -22,6 +22,7 @@ typedef struct hy_product {
                                       device can copy both directly; else 0 */
     int64_t rows, cols;            /* sizes of the caller's A, even if the reduced A is
                                       used */
+    int64_t first_row;             /* number of row 0 of A in error sentences */
     int64_t b_rows, b_cols, b_nnz; /* SpGEMM: sizes of B. SpMM: rows and columns of X
                                       (with a reduced A, only the rows that are sent);
                                       b_nnz is 0. */

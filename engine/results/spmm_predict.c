@@ -92,12 +92,13 @@ typedef struct part_plan {
     double seconds; /* of computing all parts, if they are like this one */
 } part_plan;
 
-static hybrid_status plan_part(hy_spmm *u, const hybrid_csr *A, part_plan *out)
+static hybrid_status plan_part(hy_spmm *u, const hybrid_csr *A, int64_t first,
+                               part_plan *out)
 {
     hybrid_plan *plan;
 
     *out = (part_plan){.host_bytes = 0};
-    HY_TRY(hy_spmm_plan(u, A, &plan));
+    HY_TRY(hy_spmm_plan(u, A, first, &plan));
     const hybrid_status status = hy_plan_finish(plan, A, NULL);
     for (int i = 0; i < plan->count; i++) {
         out->device_bytes += hy_meter_used(&plan->portions[i].backend->device);
@@ -125,7 +126,7 @@ static hybrid_status plan_part_at(hy_spmm *u, int64_t row, part_plan *out, int64
         status = hy_a_parts_next(&parts, &part);
     if (status == HYBRID_OK) {
         *end   = part->begin + part->A->rows;
-        status = plan_part(u, part->A, out);
+        status = plan_part(u, part->A, part->begin, out);
     }
     hy_a_parts_close(&parts);
     return status;

@@ -119,7 +119,8 @@ hybrid_status hy_cut_refuse(hy_context *ctx, const hy_cut *cut, int64_t row,
                    "row %lld of the product needs %s of memory, and the budget leaves %s "
                    "for it; raise device_bytes (--device-memory), or host_bytes "
                    "(--host-memory) if the CPU computes",
-                   (long long)row, hy_size((int64_t)hy_cut_bytes(cut, f)).s,
+                   (long long)cut->first_row + row,
+                   hy_size((int64_t)hy_cut_bytes(cut, f)).s,
                    hy_size((int64_t)cut->slot_bytes).s);
 }
 

@@ -26,6 +26,7 @@ typedef struct hy_cut {
     int64_t products_max; /* maximum scalar products of a chunk of several rows; a single
                              row may exceed it */
     int64_t chunk_rows;   /* maximum rows of a chunk; 0 = no limit */
+    int64_t first_row;    /* number of row 0 of A in error sentences */
     hy_image image;       /* how B or X lies on the device */
 } hy_cut;
 

@@ -19,6 +19,7 @@
 #include "support/engines/open_host.h"
 #include "support/check/oracle.h"
 #include "support/fake/settings.h"
+#include "support/inputs/builder.h"
 #include "support/inputs/stored.h"
 
 enum { ROWS = 400, EACH = 5, PIECE = 1500 };
@@ -228,6 +229,37 @@ static void a_row_may_touch_too_much(void **state)
     hybrid_engine_destroy(engine);
 }
 
+/* Row LONG of C needs more device memory than there is. Products of files are computed in
+   ranges of rows; the error has the number of the row in C. */
+static void a_row_is_named_by_its_number_in_c(void **state)
+{
+    enum { LONG = 300, ENTRIES = 250 };
+    hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
+    builder b                     = build_start(ROWS, ROWS);
+    hybrid_engine *engine;
+    hybrid_csr C;
+
+    (void)state;
+    options.backend      = HYBRID_HOST;
+    options.device_bytes = 2 << 10;
+    assert_int_equal(hybrid_engine_create(&options, &engine), HYBRID_OK);
+    settings_of(engine)->piece_bytes = PIECE;
+    for (int64_t i = 0; i < ROWS; i++) {
+        for (int64_t k = 0; k < (i == LONG ? ENTRIES : EACH); k++)
+            build_add(&b, k);
+        build_end_row(&b);
+    }
+    hybrid_csr A             = build_finish(&b, 1, f64);
+    const hybrid_operand row = {.csr = &A}, file = stored_csr(engine, "l", &A, 1);
+    const hybrid_operand *const as[] = {&row, &file};
+    for (int i = 0; i < 2; i++)
+        expect(engine, hybrid_spgemm_files(engine, as[i], &file, NULL, &C),
+               HYBRID_NO_DEVICE_MEMORY, "row 300 of the product needs ");
+    hybrid_file_close((hybrid_file *)file.file);
+    matrix_free(&A);
+    hybrid_engine_destroy(engine);
+}
+
 /* ---- a function that ends the call ---- */
 
 static void cancelled_at_each_panel(void **state)
@@ -388,6 +420,7 @@ int main(void)
         cmocka_unit_test(broken_offsets_are_named),
         cmocka_unit_test(files_that_shrink_are_told),
         cmocka_unit_test(a_row_may_touch_too_much),
+        cmocka_unit_test(a_row_is_named_by_its_number_in_c),
         cmocka_unit_test(cancelled_at_each_panel),
         cmocka_unit_test(arguments_are_checked),
         cmocka_unit_test(each_call_fails),
