@@ -218,55 +218,62 @@ static void make_room(replay *r)
     }
 }
 
-/* Holds the rows that a chunk, with pieces [begin, end), uses. All of them leave the
-   lists while the chunk needs them, so that they are not replaced. */
-static void hold(replay *r, const piece *begin, const piece *end)
+/* Holds the rows that a piece of a chunk uses, unless they are held already. */
+static void hold(replay *r, const piece *p)
 {
-    r->head[begin->chunk] = NONE;
-    for (const piece *p = begin; p < end; p++)
-        for (int64_t i = 0; i < p->count; i++) {
-            const int32_t group = p->of[i].group;
-            if (r->link[group] != AWAY)
-                continue;
-            r->sent += r->bytes[group];
-            r->held += r->bytes[group];
-        }
-    make_room(r);
+    for (int64_t i = 0; i < p->count; i++) {
+        const int32_t group = p->of[i].group;
+        if (r->link[group] != AWAY)
+            continue;
+        r->sent += r->bytes[group];
+        r->held += r->bytes[group];
+    }
 }
 
-/* Puts the rows of a chunk into the lists of their next uses, and drops those that no
+/* Puts the rows of a piece into the lists of their next uses, and drops those that no
    later chunk uses. */
-static void let_go(replay *r, const piece *begin, const piece *end)
+static void let_go(replay *r, const piece *p)
 {
-    for (const piece *p = begin; p < end; p++)
-        for (int64_t i = 0; i < p->count; i++) {
-            const use u = p->of[i];
-            if (u.next == r->chunks) {
-                r->link[u.group] = AWAY;
-                r->held -= r->bytes[u.group];
-                continue;
-            }
-            r->link[u.group] = r->head[u.next];
-            r->head[u.next]  = u.group;
-            r->last          = hy_max(r->last, u.next);
+    for (int64_t i = 0; i < p->count; i++) {
+        const use u = p->of[i];
+        if (u.next == r->chunks) {
+            r->link[u.group] = AWAY;
+            r->held -= r->bytes[u.group];
+            continue;
         }
+        r->link[u.group] = r->head[u.next];
+        r->head[u.next]  = u.group;
+        r->last          = hy_max(r->last, u.next);
+    }
+}
+
+/* Replays the chunk whose first piece is `begin`, and returns the piece after its last.
+   The chunk's list is emptied first, so that its rows are not replaced while the chunk
+   needs them. */
+static const piece *play_chunk(replay *r, const piece *begin)
+{
+    const piece *stop = r->pieces + r->count, *end = begin;
+
+    r->head[begin->chunk] = NONE;
+    for (; end < stop && end->chunk == begin->chunk; end++)
+        hold(r, end);
+    make_room(r);
+    for (const piece *p = begin; p < end; p++)
+        let_go(r, p);
+    return end;
 }
 
 static void play(replay *r)
 {
-    const piece *stop = r->pieces + r->count, *end;
+    const piece *next = r->pieces;
 
     for (int64_t c = 0; c < r->chunks; c++)
         r->head[c] = NONE;
     for (int64_t g = 0; g < r->groups; g++)
         r->link[g] = AWAY;
     r->last = -1;
-    for (const piece *begin = r->pieces; begin < stop; begin = end) {
-        for (end = begin + 1; end < stop && end->chunk == begin->chunk; end++)
-            ;
-        hold(r, begin, end);
-        let_go(r, begin, end);
-    }
+    while (next < r->pieces + r->count)
+        next = play_chunk(r, next);
 }
 
 /* Allocates the arrays of chunks and of groups. */

@@ -330,19 +330,6 @@ static void a_changed_pattern_is_an_error(void **state)
     clear(&w);
 }
 
-/* Makes a B of MANY rows with an entry each, but a long row `row`. */
-static hybrid_csr make_b(int64_t row, int64_t columns)
-{
-    builder b = build_start(MANY, columns);
-
-    for (int64_t i = 0; i < MANY; i++) {
-        for (int64_t j = 0; j < (i == row ? columns : 1); j++)
-            build_add(&b, j);
-        build_end_row(&b);
-    }
-    return build_finish(&b, 2, f64);
-}
-
 /* If B has changed after planning, a pass may have more entries than planned: a long row
    at its end, which was at the beginning of a pass. */
 static void a_changed_b_is_an_error(void **state)
@@ -356,10 +343,10 @@ static void a_changed_b_is_an_error(void **state)
     (void)state;
     build_add(&a, 7);
     build_end_row(&a);
-    hybrid_csr A = build_finish(&a, 1, f64), B = make_b(0, COLUMNS);
+    hybrid_csr A = build_finish(&a, 1, f64), B = build_rows(MANY, COLUMNS, 1, 0, f64);
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &B, NULL, &plan), HYBRID_OK);
     const int64_t fit = plan->portions->layout.image.block / SHORT;
-    hybrid_csr other  = make_b(fit - 1, COLUMNS);
+    hybrid_csr other  = build_rows(MANY, COLUMNS, 1, fit - 1, f64);
     assert_int_equal(hybrid_spgemm_run(plan, &A, &other, &C), HYBRID_BAD_STATE);
     assert_non_null(strstr(hybrid_engine_message(engine), "bytes in a pass"));
     matrix_free(&other);

@@ -233,9 +233,9 @@ static void a_row_may_touch_too_much(void **state)
    ranges of rows; the error has the number of the row in C. */
 static void a_row_is_named_by_its_number_in_c(void **state)
 {
-    enum { LONG = 300, ENTRIES = 250 };
+    enum { LONG = 300 };
     hybrid_engine_options options = HYBRID_ENGINE_OPTIONS_INIT;
-    builder b                     = build_start(ROWS, ROWS);
+    hybrid_csr A                  = build_rows(ROWS, ROWS, EACH, LONG, f64);
     hybrid_engine *engine;
     hybrid_csr C;
 
@@ -244,12 +244,6 @@ static void a_row_is_named_by_its_number_in_c(void **state)
     options.device_bytes = 2 << 10;
     assert_int_equal(hybrid_engine_create(&options, &engine), HYBRID_OK);
     settings_of(engine)->piece_bytes = PIECE;
-    for (int64_t i = 0; i < ROWS; i++) {
-        for (int64_t k = 0; k < (i == LONG ? ENTRIES : EACH); k++)
-            build_add(&b, k);
-        build_end_row(&b);
-    }
-    hybrid_csr A             = build_finish(&b, 1, f64);
     const hybrid_operand row = {.csr = &A}, file = stored_csr(engine, "l", &A, 1);
     const hybrid_operand *const as[] = {&row, &file};
     for (int i = 0; i < 2; i++)

@@ -110,6 +110,19 @@ hybrid_csr build_finish(builder *b, uint64_t seed, test_kind kind)
     return m;
 }
 
+hybrid_csr build_rows(int64_t rows, int64_t cols, int64_t each, int64_t full,
+                      test_kind kind)
+{
+    builder b = build_start(rows, cols);
+
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = 0; j < (i == full ? cols : each); j++)
+            build_add(&b, j);
+        build_end_row(&b);
+    }
+    return build_finish(&b, 1, kind);
+}
+
 hybrid_csr matrix_widen(const hybrid_csr *A)
 {
     hybrid_csr wide = *A;

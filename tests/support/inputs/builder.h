@@ -22,6 +22,11 @@ void build_end_row(builder *b);
    that were not built are empty. */
 hybrid_csr build_finish(builder *b, uint64_t seed, test_kind kind);
 
+/* Makes a matrix whose rows have entries in the first `each` columns, but row `full` in all
+   columns; -1: no row has. */
+hybrid_csr build_rows(int64_t rows, int64_t cols, int64_t each, int64_t full,
+                      test_kind kind);
+
 /* Return pseudorandom number k of the sequence `seed`: a real number in [0, 1), or a
    whole number in [0, limit). */
 double test_uniform(uint64_t seed, uint64_t k);

@@ -21,14 +21,7 @@ static const test_kind kind = {HYBRID_F32, HYBRID_I64, 1};
 /* Makes a matrix in which every element is an entry. */
 static hybrid_csr make_full(int64_t rows, int64_t cols)
 {
-    builder b = build_start(rows, cols);
-
-    for (int64_t i = 0; i < rows; i++) {
-        for (int64_t j = 0; j < cols; j++)
-            build_add(&b, j);
-        build_end_row(&b);
-    }
-    return build_finish(&b, 1, kind);
+    return build_rows(rows, cols, cols, -1, kind);
 }
 
 /* ---- ranges of rows of B ------------------------------------------------------------
@@ -76,26 +69,38 @@ static void a_pass_has_few_entries(void **state)
 /* ---- chunks -------------------------------------------------------------------------
  */
 
+/* Cuts A*B into chunks of `rows` rows (0: as many as fit), which bring B in passes of
+   `bytes` bytes. The caller frees the chunks. */
+static hy_chunk *cut_in_passes(const hybrid_csr *A, const hybrid_csr *B,
+                               const hy_profile *profile, int64_t bytes, int64_t rows,
+                               int64_t *count)
+{
+    const hy_image whole = hy_image_of_csr(B->rows, B->cols, B->nnz, B->type);
+    const hy_cut cut     = {.A            = A,
+                            .B            = B,
+                            .profile      = profile,
+                            .variant      = &chunk_spgemm,
+                            .image        = hy_image_of_passes(&whole, B, bytes),
+                            .slot_bytes   = SIZE_MAX / 2,
+                            .products_max = INT64_MAX,
+                            .chunk_rows   = rows};
+    hy_chunk *chunks;
+
+    assert_int_equal(hy_cut_chunks(ctx, &cut, &chunks, count), HYBRID_OK);
+    return chunks;
+}
+
 /* A chunk may have more than 2^31 scalar products, if none of its passes has. */
 static void only_passes_are_numbered(void **state)
 {
     hybrid_csr A = make_full(2048, 1024), B = make_full(1024, 1024 + 64);
-    hy_chunk *chunks;
     hy_profile p;
     int64_t count;
 
     (void)state;
     assert_int_equal(hy_inspect(ctx, &A, &B, 0, NULL, &p), HYBRID_OK);
-    const hy_image whole = hy_image_of_csr(B.rows, B.cols, B.nnz, B.type);
-    const hy_cut cut     = {.A            = &A,
-                            .B            = &B,
-                            .profile      = &p,
-                            .variant      = &chunk_spgemm,
-                            .image        = hy_image_of_passes(&whole, &B, 1 << 20),
-                            .slot_bytes   = SIZE_MAX / 2,
-                            .products_max = INT64_MAX};
     assert_true(p.features.products > INT32_MAX);
-    assert_int_equal(hy_cut_chunks(ctx, &cut, &chunks, &count), HYBRID_OK);
+    hy_chunk *chunks = cut_in_passes(&A, &B, &p, 1 << 20, 0, &count);
     assert_int_equal(count, 1);
     hy_array_free(ctx, chunks);
     hy_profile_free(ctx, &p);
@@ -129,22 +134,12 @@ static void chunks_have_as_many_rows_as_asked(void **state)
 {
     enum { ROWS = 5000, EACH = 53 };
     hybrid_csr A = make_full(ROWS, 4), B = make_full(4, 4);
-    hy_chunk *chunks;
     hy_profile p;
     int64_t count;
 
     (void)state;
     assert_int_equal(hy_inspect(ctx, &A, &B, 0, NULL, &p), HYBRID_OK);
-    const hy_image whole = hy_image_of_csr(B.rows, B.cols, B.nnz, B.type);
-    const hy_cut cut     = {.A            = &A,
-                            .B            = &B,
-                            .profile      = &p,
-                            .variant      = &chunk_spgemm,
-                            .image        = hy_image_of_passes(&whole, &B, 50),
-                            .slot_bytes   = SIZE_MAX / 2,
-                            .products_max = INT64_MAX,
-                            .chunk_rows   = EACH};
-    assert_int_equal(hy_cut_chunks(ctx, &cut, &chunks, &count), HYBRID_OK);
+    hy_chunk *chunks = cut_in_passes(&A, &B, &p, 50, EACH, &count);
     for (int64_t i = 0; i < count; i++) {
         assert_int_equal(chunks[i].row_begin, i * EACH);
         assert_int_equal(chunks[i].row_end, hy_min((i + 1) * EACH, ROWS));

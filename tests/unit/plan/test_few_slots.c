@@ -31,8 +31,9 @@ static hybrid_csr make(int64_t longest, unsigned seed)
     return build_finish(&b, seed, f64);
 }
 
-/* Returns the layout of a plan, of which the chunks are gone; 0 slots if there is no plan
-   with this budget. `depth` is the number of slots that is asked for. Checks C. */
+/* Returns the layout of a plan with this budget, after its chunks have been freed. It has
+   0 slots if there is no such plan. The options ask for `depth` slots; 0: for no number.
+   Checks C. */
 static hy_layout planned(const hy_variant *variant, int depth, size_t bytes,
                          const hybrid_csr *A, const hybrid_csr *B, const oracle *product)
 {

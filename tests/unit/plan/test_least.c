@@ -159,17 +159,10 @@ static void pieces_of_a_chunk_share_rows(void **state)
     enum { ROWS = 1 << 17, EACH = 4 };
     const hy_chunk chunks[] = {{.id = 0, .row_end = EACH},
                                {.id = 1, .row_begin = EACH, .row_end = 2 * EACH}};
-    hybrid_csr B            = even_rows(ROWS);
-    builder b               = build_start(2 * EACH, ROWS);
+    hybrid_csr A = build_rows(2 * EACH, ROWS, ROWS, -1, f64), B = even_rows(ROWS);
     int64_t sent;
 
     (void)state;
-    for (int i = 0; i < 2 * EACH; i++) {
-        for (int64_t k = 0; k < ROWS; k++)
-            build_add(&b, k);
-        build_end_row(&b);
-    }
-    hybrid_csr A = build_finish(&b, 1, f64);
     assert_int_equal(hy_least_sent(ctx, &A, &B, chunks, 1, 0, &sent), HYBRID_OK);
     assert_int_equal(sent, ROWS * ROW);
     assert_int_equal(hy_least_sent(ctx, &A, &B, chunks, 2, ROWS * ROW, &sent), HYBRID_OK);
@@ -208,21 +201,11 @@ static void few_rows_are_all_replayed(void **state)
 {
     enum { ROWS = 1 << 16, FEW = 70 };
     const hy_chunk all = {.row_end = ROWS};
-    builder a = build_start(ROWS, FEW), b = build_start(FEW, FEW);
+    hybrid_csr A       = build_rows(ROWS, FEW, FEW, -1, f64);
+    hybrid_csr B       = build_rows(FEW, FEW, 1, FEW / 2, f64);
     int64_t sent;
 
     (void)state;
-    for (int64_t i = 0; i < ROWS; i++) {
-        for (int64_t k = 0; k < FEW; k++)
-            build_add(&a, k);
-        build_end_row(&a);
-    }
-    for (int64_t i = 0; i < FEW; i++) {
-        for (int64_t k = 0; k < (i == FEW / 2 ? FEW : 1); k++)
-            build_add(&b, k);
-        build_end_row(&b);
-    }
-    hybrid_csr A = build_finish(&a, 1, f64), B = build_finish(&b, 1, f64);
     assert_int_equal(hy_least_sent(ctx, &A, &B, &all, 1, 0, &sent), HYBRID_OK);
     assert_int_equal(sent, FEW * 8 + B.nnz * 12);
     matrix_free(&A);

@@ -160,21 +160,11 @@ static void no_sample_needs_more_than_is_sent(void **state)
 {
     enum { ROWS = 2304, COLS = 2048, LONG = 1000 };
     hybrid_engine *engine = place_open(ON_DEVICE, (size_t)256 << 20);
-    builder a = build_start(ROWS, COLS), b = build_start(COLS, LONG);
+    hybrid_csr A          = build_rows(ROWS, COLS, COLS, -1, f64);
+    hybrid_csr B          = build_rows(COLS, LONG, 1, 0, f64);
     hybrid_plan *plan;
 
     (void)state;
-    for (int64_t i = 0; i < ROWS; i++) {
-        for (int64_t k = 0; k < COLS; k++)
-            build_add(&a, k);
-        build_end_row(&a);
-    }
-    for (int64_t i = 0; i < COLS; i++) {
-        for (int64_t k = 0; k < (i == 0 ? LONG : 1); k++)
-            build_add(&b, k);
-        build_end_row(&b);
-    }
-    hybrid_csr A = build_finish(&a, 1, f64), B = build_finish(&b, 1, f64);
     assert_int_equal(hybrid_spgemm_plan(engine, &A, &B, &EXPLAINED, &plan), HYBRID_OK);
     const hybrid_report r = report_of(plan);
     assert_in_range(r.least_b_h2d_bytes, B.nnz * 12, r.b_h2d_bytes);
@@ -203,7 +193,7 @@ typedef struct passing {
     hybrid_csr A, B;
 } passing;
 
-/* A has `rows` rows, most of which touch few rows of the long B. */
+/* A has `rows` rows. Most of them touch few rows of B, which has many. */
 static void open_passing(int64_t rows, passing *p)
 {
     enum { LONG = 4000, COLS = 24, BYTES = 512 << 10 };
