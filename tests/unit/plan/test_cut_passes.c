@@ -69,8 +69,8 @@ static void a_pass_has_few_entries(void **state)
 /* ---- chunks -------------------------------------------------------------------------
  */
 
-/* Cuts A*B into chunks of `rows` rows (0: as many as fit), which bring B in passes of
-   `bytes` bytes. The caller frees the chunks. */
+/* Cuts A*B into chunks that bring B in passes of `bytes` bytes. A chunk has `rows` rows;
+   0: as many as fit. The caller frees the chunks. */
 static hy_chunk *cut_in_passes(const hybrid_csr *A, const hybrid_csr *B,
                                const hy_profile *profile, int64_t bytes, int64_t rows,
                                int64_t *count)
