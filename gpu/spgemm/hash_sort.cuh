@@ -115,6 +115,7 @@ template <int LANES, int ITEMS, int BITS, typename K>
 __device__ int count_columns(const K *sorted, int p, unsigned mine)
 {
     int count = 0;
+#pragma unroll 1 /* unrolled, the loop takes registers that sort_bin() needs */
     for (int j = 0; j < ITEMS; j++) {
         const int e     = j * LANES + int(threadIdx.x) % LANES;
         const bool head = e < p && begins_column<ITEMS, BITS>(sorted, e);
@@ -125,23 +126,22 @@ __device__ int count_columns(const K *sorted, int p, unsigned mine)
 
 /* Reserves elements of h.col and h.val for the rows that a warp computes: `count` for the
    row of each team of LANES threads, all of which pass the same number. Returns the place
-   of the team's row. Sets *holds to false if there is no room for all these rows. */
+   of the team's row, or -1 if there is no room for all these rows. */
 template <int LANES, typename T>
-__device__ int reserve_rows(const hy_hash<T> &h, int count, bool *holds)
+__device__ int reserve_rows(const hy_hash<T> &h, int count)
 {
     int all, place = 0;
     int before = warp_scan(threadIdx.x % LANES == 0 ? count : 0, &all);
     before     = __shfl_sync(HY_ALL, before, 0, LANES);
     if (threadIdx.x % 32 == 0)
         place = hy_hash_reserve(h, all);
-    place  = __shfl_sync(HY_ALL, place, 0);
-    *holds = hy_hash_holds(h, place, all);
-    return place + before;
+    place = __shfl_sync(HY_ALL, place, 0);
+    return hy_hash_holds(h, place, all) ? place + before : -1;
 }
 
 /* Computes the rows of a bin. Each has up to LANES * ITEMS scalar products and LANES
-   threads. */
-template <int LANES, int ITEMS, typename T, typename K>
+   threads. LATE is h.late. */
+template <int LANES, int ITEMS, bool LATE, typename T, typename K>
 __device__ void sort_bin(const hy_hash<T> &h, int bin, K *keys, T *vals)
 {
     /* PADDED: elements from one team of lanes to the next in shared memory, which avoids
@@ -177,17 +177,16 @@ __device__ void sort_bin(const hy_hash<T> &h, int bin, K *keys, T *vals)
             sorted[lane * (ITEMS + 1) + j] = key[j];
         __syncwarp();
 
-        int place = row < 0 || h.late ? 0 : h.place[row], found = 0;
-        bool holds = true;
-        if (h.late)
+        int place = LATE || row < 0 ? 0 : h.place[row], found = 0;
+        if (LATE)
             place = reserve_rows<LANES>(
-                h, count_columns<LANES, ITEMS, BITS>(sorted, p, mine), &holds);
+                h, count_columns<LANES, ITEMS, BITS>(sorted, p, mine));
         for (int j = 0; j < ITEMS; j++) {
             int e                = j * LANES + lane;
             const K own          = e < p ? sorted[e + e / ITEMS] : 0;
             const bool head      = e < p && begins_column<ITEMS, BITS>(sorted, e);
             const unsigned heads = __ballot_sync(HY_ALL, head) & mine;
-            if (head && holds) {
+            if (head && (!LATE || place >= 0)) {
                 const int at = place + found + __popc(heads & left);
                 T sum        = val[own & (MOST - 1)];
                 for (e++; e < p && sorted[e + e / ITEMS] >> BITS == own >> BITS; e++)
@@ -199,7 +198,8 @@ __device__ void sort_bin(const hy_hash<T> &h, int bin, K *keys, T *vals)
         }
         if (lane == 0 && row >= 0) {
             h.count[row] = found;
-            h.place[row] = place;
+            if (LATE)
+                h.place[row] = place;
         }
         __syncwarp(); /* all lanes have read this row before the next one overwrites it */
     }
@@ -214,8 +214,9 @@ constexpr int SORT_RESIDENT = HY_HASH_SM_BLOCKS;
 #endif
 
 /* Computes the rows of all bins of short rows. Each thread block works on every bin in
-   turn, because a block without work in one bin may have some in another. */
-template <typename T, typename K>
+   turn, because a block without work in one bin may have some in another. LATE is h.late.
+   A kernel that tests h.late instead needs more registers, and took up to 5 % longer. */
+template <typename T, typename K, bool LATE>
 __global__ void __launch_bounds__(HY_CUDA_THREADS, SORT_RESIDENT)
     hash_sort_rows(hy_hash<T> h)
 {
@@ -226,7 +227,7 @@ __global__ void __launch_bounds__(HY_CUDA_THREADS, SORT_RESIDENT)
 #define HY_SORT(lanes, items)                                                            \
     static_assert(items <= ITEMS, "room for a thread's products");                       \
     __syncthreads();                                                                     \
-    sort_bin<lanes, items>(h, bin++, keys, vals);
+    sort_bin<lanes, items, LATE>(h, bin++, keys, vals);
     HY_HASH_SORT_BINS(HY_SORT)
 #undef HY_SORT
 }

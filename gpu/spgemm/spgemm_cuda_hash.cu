@@ -59,8 +59,10 @@ template <typename T, typename K>
 static hybrid_status sort_rows(hy_lane *lane, const places<T> &p, cudaStream_t stream)
 {
     const int64_t room = int64_t(hy_width(lane)) * HY_HASH_SM_BLOCKS;
-    hash_sort_rows<T, K><<<hy_blocks(p.f->rows, HY_CUDA_THREADS / 32, room),
-                           HY_CUDA_THREADS, 0, stream>>>(p.h);
+    auto *const kernel =
+        p.h.late ? hash_sort_rows<T, K, true> : hash_sort_rows<T, K, false>;
+    kernel<<<hy_blocks(p.f->rows, HY_CUDA_THREADS / 32, room), HY_CUDA_THREADS, 0,
+             stream>>>(p.h);
     return hy_launched(lane, "hash_sort_rows");
 }
 
@@ -191,7 +193,8 @@ template <typename T> static cudaError_t load_as(int limit)
 #undef HY_LOAD
     hy_load(hash_spans<T>);
     hy_load(hash_bins<T>);
-    hy_load(hash_sort_rows<T, uint32_t>);
+    hy_load(hash_sort_rows<T, uint32_t, false>);
+    hy_load(hash_sort_rows<T, uint32_t, true>);
     hy_load(hash_store_rows<T>);
     hy_load(hash_store_windows<T>);
     return error;
