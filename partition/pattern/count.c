@@ -17,6 +17,8 @@ enum {
     PIECE = 1 << 12, /* target for the rows plus entries that one worker inspects at a
                         time, which takes about 8 us */
     FINE       = 4,  /* one worker is woken for every FINE pieces */
+    SUCCESSIVE = 4,  /* pieces that one worker inspects in a row, so that two workers
+                        seldom write to the same cache line of hy_profile.ends */
     MAX_PIECES = 1 << 13,
     BLOCK      = 512 /* entries of A for which running sums are computed before the sums
                         are assigned to rows */
@@ -343,7 +345,7 @@ hybrid_status hy_count_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_c
     if (B && !in.later)
         HY_TRY_ELSE_DONE(hy_lengths_note(ctx, B, &in.lengths));
     HY_TRY_ELSE_DONE(
-        hy_pool_for_fine(ctx->pool, HY_PLAN, 0, in.pieces, 1, FINE, inspect_pieces, &in));
+        hy_pool_for(ctx->pool, HY_PLAN, 0, in.pieces, SUCCESSIVE, inspect_pieces, &in));
     if (in.later)
         HY_TRY_ELSE_DONE(count_later(ctx, &in, counter));
     *out = total(&in);

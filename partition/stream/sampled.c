@@ -163,8 +163,8 @@ static hy_row_counts sum_up(const sampling *s)
     return all;
 }
 
-/* Returns 1 if no row can have more scalar products than B has columns, and all rows
-   together have fewer than MOST. */
+/* Returns 1 if a row with row_max entries cannot have more scalar products than B has
+   columns, and all rows together have fewer than MOST. */
 static int has_short_rows(const sampling *s, int64_t row_max)
 {
     const double longest = (double)s->profile->lengths.longest;
@@ -194,6 +194,9 @@ hybrid_status hy_sample_rows(hy_context *ctx, const hybrid_csr *A, const hybrid_
     *suits = 0;
     HY_TRY(find_offsets(ctx, &s));
     HY_TRY(hy_lengths_note(ctx, B, &profile->lengths));
+    if (!has_short_rows(&s, A->nnz / hy_max(A->rows, 1))) /* a row of mean length is too
+                                                             long, so the longest is */
+        return HYBRID_OK;
     HY_TRY(hy_array(ctx, s.count + 1, sizeof(group), "sampled rows", &memory));
     s.groups = memory;
     HY_TRY_ELSE_DONE(
