@@ -3,7 +3,7 @@
 
 usage: oversized.py OUTDIR      reads OUTDIR/oversized-raw.jsonl, and writes oversized.jsonl (short
                                 lines), oversized.md and oversized.svg beside it
-       oversized.py FILE.jsonl  prints the tables of short lines
+       oversized.py FILE.jsonl  prints the tables of its short lines, those of mode "oversized"
 
 A line without a cap on device memory gives the time and the bytes of the whole card. If there are
 several lines for the same product and cap, the last counts.
@@ -194,7 +194,7 @@ def main():
         sys.exit(__doc__)
     path = sys.argv[1]
     if not os.path.isdir(path):
-        print(tables(summary.read([path])), end="")
+        print(tables(line for line in summary.read([path]) if line["mode"] == "oversized"), end="")
         return
     lines = kept_lines(summary.read([os.path.join(path, "oversized-raw.jsonl")]))
     put(os.path.join(path, "oversized.jsonl"),

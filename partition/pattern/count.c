@@ -17,7 +17,7 @@ enum {
     PIECE = 1 << 12, /* target for the rows plus entries that one worker inspects at a
                         time, which takes about 8 us */
     FINE       = 4,  /* one worker is woken for every FINE pieces */
-    SUCCESSIVE = 4,  /* pieces that one worker inspects in a row, so that two workers
+    SUCCESSIVE = 4,  /* neighbouring pieces that one worker inspects, so that two workers
                         seldom write to the same cache line of hy_profile.ends */
     MAX_PIECES = 1 << 13,
     BLOCK      = 512 /* entries of A for which running sums are computed before the sums
