@@ -177,10 +177,11 @@ __device__ void sort_bin(const hy_hash<T> &h, int bin, K *keys, T *vals)
             sorted[lane * (ITEMS + 1) + j] = key[j];
         __syncwarp();
 
-        int place = LATE || row < 0 ? 0 : h.place[row], found = 0;
-        if (LATE)
-            place = reserve_rows<LANES>(
-                h, count_columns<LANES, ITEMS, BITS>(sorted, p, mine));
+        const int place =
+            LATE ? reserve_rows<LANES>(h,
+                                       count_columns<LANES, ITEMS, BITS>(sorted, p, mine))
+                 : (row < 0 ? 0 : h.place[row]);
+        int found = 0;
         for (int j = 0; j < ITEMS; j++) {
             int e                = j * LANES + lane;
             const K own          = e < p ? sorted[e + e / ITEMS] : 0;

@@ -76,7 +76,8 @@ template <typename T> struct hy_hash : hy_factors<T> {
                           `ends` is NULL */
     int *longest;      /* for each row of A, the entries of the longest row of B
                           that it selects; undefined if `ends` is NULL */
-    int *place;        /* for each row of C, index of its first entry in col and val */
+    int *place;        /* for each row of C, index of its first entry in col and val;
+                          undefined if C has more than `entries` entries */
     int *count;        /* for each row of C, number of its entries */
     int *list[HY_HASH_BINS]; /* numbers of the rows in each bin */
     hy_hash_counts *counts;
